@@ -10,10 +10,9 @@ import pytest
 
 from coinslot.errors import Charged
 from coinslot.evm_signer import EvmSigner
-from tests.client.conftest import KEY, Canned, Command, Shop
+from tests.client.conftest import KEY, TRANSACTION, Canned, Command, Shop
 from tests.each import each
 
-TRANSACTION = "0x" + "ab" * 32
 ANSWER = '{\n  "ok": true,\n  "youSent": "hi"\n}\n'
 
 
@@ -93,42 +92,33 @@ def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Sh
     assert machine.json["answer"]["s"] == "é é 日本 😀"
 
 
-def test_an_answer_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
-    """Control characters and invisible marks are escaped, and the output stays the same JSON."""
+def test_a_server_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
+    """Control characters and invisible marks are escaped, in answers and in errors; an answer stays the same JSON."""
     text = "a\x7f\x9b31m\u202eb\u200bc"
-    shop.unpaid = [Canned(200, json.dumps({"t": text}, ensure_ascii=False).encode())]
+    shop.unpaid = [
+        Canned(200, json.dumps({"t": text}, ensure_ascii=False).encode()),
+        shop.problem(500, detail="\x1b[2J\nCoins: all yours\u202e"),
+    ]
     out = command("call", "echo").out
     assert json.loads(out) == {"t": text}
     assert out.replace("\n", "").isprintable()
+    err = command("call", "echo").err
+    assert (err.count("\n"), err.strip().isprintable()) == (1, True)
 
 
-def test_a_servers_words_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
-    """Neither can an error."""
-    shop.unpaid = [shop.problem(500, detail="\x1b[2J\nCoins: all yours\u202e")]
-    run = command("call", "echo")
-    assert run.err.count("\n") == 1
-    assert run.err.strip().isprintable()
-
-
-def test_a_rejected_payment_is_exit_4(command: Command, shop: Shop) -> None:
-    """One paid request, the server's reason, and what to do."""
+def test_what_was_not_bought_has_its_exit_code(command: Command, shop: Shop) -> None:
+    """4 for a rejected payment, with the reason and what to do; 3 for a challenge that is garbage or for another token."""
     shop.paid = [lambda seen: shop.demand({**shop.challenge(), "error": "invalid_exact_evm_insufficient_balance"})]
     run = command("call", "echo")
     assert (run.code, run.out, len(shop.payments)) == (4, "", 1)
-    assert "invalid_exact_evm_insufficient_balance" in run.err
-    assert "Nothing was spent. The wallet needs more" in run.err
+    assert "invalid_exact_evm_insufficient_balance. Nothing was spent. The wallet needs more" in run.err
+    for challenge in (shop.demand({}, header="garbage"), shop.demand(shop.challenge(asset="0x" + "11" * 20))):
+        shop.unpaid = [challenge]
+        assert command("call", "echo").code == 3
+    assert len(shop.payments) == 1
 
 
-def test_an_untrustworthy_challenge_is_exit_3(command: Command, shop: Shop) -> None:
-    """Whether it is garbage or asks for another token."""
-    shop.unpaid = [shop.demand(shop.challenge(), header="garbage")]
-    assert command("call", "echo").code == 3
-    shop.unpaid = [shop.demand(shop.challenge(asset="0x" + "11" * 20))]
-    assert command("call", "echo").code == 3
-    assert shop.payments == []
-
-
-@pytest.mark.parametrize(
+@each(
     ("charged", "sentence"),
     [
         (False, "Nothing was spent."),
@@ -186,13 +176,6 @@ def test_no_hint_is_said_twice(command: Command, shop: Shop) -> None:
     assert "Run `coinslot resume`, or the same command with --resume" in run.err
 
 
-def test_an_unreachable_shop_is_exit_6(command: Command) -> None:
-    """Nothing was paid."""
-    run = command("call", "echo", "--url", "http://127.0.0.1:9")
-    assert run.code == 6
-    assert "Nothing was spent." in run.err
-
-
 def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop) -> None:
     """404 makes the command look the name up in the catalogue."""
     shop.unpaid = [shop.problem(404)]
@@ -207,22 +190,13 @@ def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop) -> None:
 def test_show_challenge_prints_and_does_not_pay(
     command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch, sandbox: Path
 ) -> None:
-    """The 402 as it came, without a wallet."""
+    """The 402 as it came, without a wallet. A challenge for another address is shown with a remark."""
     sandbox.unlink()
     monkeypatch.setenv("COINSLOT_URL", shop.base_url)
     run = command("call", "echo", "--show-challenge")
-    assert (run.code, json.loads(run.out)) == (0, shop.challenge())
-    assert command("call", "echo", "--show-challenge", "--json").json == {
-        "ok": True,
-        "status": 402,
-        "challenge": shop.challenge(),
-    }
-    assert shop.payments == []
-
-
-def test_show_challenge_says_when_it_would_not_be_paid(command: Command, shop: Shop) -> None:
-    """A challenge for another address is shown, with a remark."""
+    assert (run.code, run.err, json.loads(run.out)) == (0, "", shop.challenge())
+    shown = {"ok": True, "status": 402, "challenge": shop.challenge()}
+    assert command("call", "echo", "--show-challenge", "--json").json == shown
     shop.unpaid = [shop.demand({**shop.challenge(), "resource": {"url": "https://other.example/v1/cdp/echo"}})]
     run = command("call", "echo", "--show-challenge")
-    assert run.code == 0
-    assert "would not be paid" in run.err
+    assert (run.code, "would not be paid" in run.err, shop.payments) == (0, True, [])

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.client.conftest import Canned, Command, Seen, Shop
-
-ROOT = Path(__file__).parents[2]
-
+from tests.client.conftest import Canned, Command, Seen, Shop, process
 
 pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test gives another key
 
@@ -28,34 +25,27 @@ def test_ctrl_c_before_paying_is_quiet(command: Command, shop: Shop, monkeypatch
     assert (run.code, run.out, run.err) == (130, "", "")
 
 
-def _process(shop: Shop, folder: Path, *arguments: str, **options: object) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "COINSLOT_URL": shop.base_url, "PYTHONPATH": f"{ROOT}:{ROOT / 'client'}"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "coinslot.main", *arguments],
-        cwd=folder,
-        env=environment,
-        stderr=subprocess.PIPE,
-        **options,
-    )
+def call(shop: Shop, folder: Path, **streams: Any) -> subprocess.Popen[bytes]:
+    return process(folder, "call", "echo", "--url", shop.base_url, stderr=subprocess.PIPE, **streams)
 
 
 def test_a_reader_that_goes_away_is_no_error(shop: Shop, tmp_path: Path) -> None:
     """`coinslot call … | head -0`: exit 141, no traceback."""
     reader, writer = os.pipe()
     os.close(reader)
-    process = _process(shop, tmp_path, "call", "echo", stdout=writer)
+    run = call(shop, tmp_path, stdout=writer)
     os.close(writer)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (141, b"")
+    _, err = run.communicate(timeout=20)
+    assert (run.returncode, err) == (141, b"")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_an_answer_that_cannot_be_written_is_kept(shop: Shop, tmp_path: Path) -> None:
     """A full disk after paying: exit 1, and the payment is saved so that the answer can be fetched again."""
     with open("/dev/full", "wb") as full:
-        process = _process(shop, tmp_path, "call", "echo", stdout=full)
-        _, err = process.communicate(timeout=20)
-    assert process.returncode == 1
+        run = call(shop, tmp_path, stdout=full)
+        _, err = run.communicate(timeout=20)
+    assert run.returncode == 1
     assert b"--resume" in err
     assert b"Traceback" not in err
     [kept] = (tmp_path / "var").glob("payment-*.json")
@@ -72,12 +62,12 @@ def test_sigterm_after_paying_keeps_the_payment(shop: Shop, tmp_path: Path) -> N
         return shop.sell(seen)
 
     shop.paid = [hang]
-    process = _process(shop, tmp_path, "call", "echo", stdout=subprocess.PIPE)
+    run = call(shop, tmp_path, stdout=subprocess.PIPE)
     assert arrived.wait(20)
-    process.terminate()
-    out, err = process.communicate(timeout=20)
+    run.terminate()
+    out, err = run.communicate(timeout=20)
     done.set()
-    assert (process.returncode, out) == (143, b"")
+    assert (run.returncode, out) == (143, b"")
     assert b"--resume" in err
     [kept] = (tmp_path / "var").glob("payment-*.json")
     assert json.loads(kept.read_text())["paymentSignature"] == shop.payments[0]

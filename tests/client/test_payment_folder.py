@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from coinslot import Buyer, PaymentFolder, Wallet
-from coinslot.errors import PaymentRejected
 from coinslot.payment_folder import claim
 from tests.client.conftest import KEY, Shop
 
@@ -50,15 +49,3 @@ def test_a_kept_answer_leaves_the_file_to_the_caller(shop: Shop, tmp_path: Path)
         again = buyer.resume(claim(answer.saved.path))
     assert (again.body, folder.files()) == (answer.body, [])
     assert len(set(shop.payments)) == 1
-
-
-def test_a_refused_payment_leaves_no_file(shop: Shop, tmp_path: Path) -> None:
-    """There is nothing to fetch."""
-    folder = PaymentFolder(tmp_path)
-    shop.paid = [shop.demand(shop.challenge())]
-    with (
-        Buyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=folder) as buyer,
-        pytest.raises(PaymentRejected) as caught,
-    ):
-        buyer.call("echo")
-    assert (caught.value.saved, folder.files()) == (None, [])

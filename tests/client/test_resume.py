@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.conftest import DROP, Command, Run, Shop
+from tests.each import each
 
 BODY = '{"secret": "canary-in-body"}'
 
@@ -31,81 +32,52 @@ def test_an_unknown_outcome_is_kept_in_a_private_file(lost: tuple[Run, Path], sh
     run, path = lost
     assert run.code == 5
     assert "It is not known whether 0.001 USDC was spent. Do not pay again" in run.err
-    assert path.parent == sandbox.parent
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert (path.parent, stat.S_IMODE(path.stat().st_mode)) == (sandbox.parent, 0o600)
     saved = json.loads(path.read_text())
     assert saved["paymentSignature"] == shop.payments[0]
     assert base64.b64decode(saved["body"]).decode() == BODY
 
 
 def test_resume_sends_the_same_payment_and_removes_the_file(
-    lost: tuple[Run, Path], command: Command, shop: Shop
+    lost: tuple[Run, Path], command: Command, shop: Shop, sandbox: Path
 ) -> None:
     """The very same header and body, no new challenge, no new signature, no wallet."""
     _, path = lost
+    sandbox.unlink()
     run = command("call", "echo", BODY, "--resume", str(path), "--json")
     assert (run.code, run.json["answer"]) == (0, {"ok": True, "youSent": "hi"})
     assert run.json["price"] == {"amount": "0.001", "asset": "USDC", "network": "eip155:8453"}
-    assert len(shop.seen) == 3
-    assert len(set(shop.payments)) == 1
+    assert (len(shop.seen), len(set(shop.payments)), path.exists()) == (3, 1, False)
     assert {seen.body for seen in shop.seen} == {BODY.encode()}
-    assert not path.exists()
 
 
-def test_resume_needs_no_wallet(lost: tuple[Run, Path], command: Command, sandbox: Path) -> None:
-    """The payment is signed already."""
+def test_a_resume_that_fails_again_keeps_its_file(lost: tuple[Run, Path], command: Command, shop: Shop) -> None:
+    """And names the same one. It was sent before, and may have been charged then: a 402 leaves that open."""
     _, path = lost
-    sandbox.unlink()
-    assert command("call", "echo", BODY, "--resume", str(path)).code == 0
+    refused = shop.demand({**shop.challenge(), "error": "payment_already_used"})
+    in_the_making = shop.problem(504, charged=True, retryWithSamePayment=True, detail="too slow")
+    for step, code, charged in ((DROP, 5, "unknown"), (refused, 4, "unknown"), (in_the_making, 5, True)):
+        shop.paid = [step]
+        run = command("call", "echo", BODY, "--resume", str(path), "--json")
+        assert (run.code, run.json["charged"], run.json["resume"]) == (code, charged, str(path))
+        assert list(path.parent.glob("payment-*")) == [path]
 
 
-def test_a_resume_that_fails_again_keeps_its_file(
-    lost: tuple[Run, Path],
-    command: Command,
-    shop: Shop,
-) -> None:
-    """And names the same one."""
-    _, path = lost
-    shop.paid = [DROP]
-    run = command("call", "echo", BODY, "--resume", str(path), "--json")
-    assert (run.code, run.json["charged"], run.json["resume"]) == (5, "unknown", str(path))
-    assert path.exists()
-    assert len(list(path.parent.glob("payment-*"))) == 1
-
-
-def test_a_402_to_a_resumed_payment_leaves_the_outcome_open(
-    lost: tuple[Run, Path], command: Command, shop: Shop
-) -> None:
-    """It was sent before, and may have been charged then."""
-    _, path = lost
-    shop.paid = [shop.demand({**shop.challenge(), "error": "payment_already_used"})]
-    run = command("call", "echo", BODY, "--resume", str(path), "--json")
-    assert (run.code, run.json["charged"]) == (4, "unknown")
-    assert path.exists()
-
-
-@pytest.mark.parametrize("arguments", [("echo",), ("echo", '{"other": 1}'), ("web-diff", BODY)])
-def test_resume_is_for_the_same_call_only(
-    lost: tuple[Run, Path], command: Command, shop: Shop, arguments: tuple[str, ...]
-) -> None:
+def test_resume_is_for_the_same_call_only(lost: tuple[Run, Path], command: Command, shop: Shop) -> None:
     """Another body or another name is refused before it is sent."""
     _, path = lost
-    run = command("call", *arguments, "--resume", str(path))
-    assert run.code == 2
-    assert len(shop.seen) == 2
-    assert path.exists()
+    for arguments in (("echo",), ("echo", '{"other": 1}'), ("web-diff", BODY)):
+        assert command("call", *arguments, "--resume", str(path)).code == 2
+    assert (len(shop.seen), path.exists()) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b"\xff", b'{"url":"x","bodySha256":null,"price":"1","asset":"U"}']
-)
+@each("content", [b"", b"{}", b"[]", b"\xff", b'{"url":"x","bodySha256":null,"price":"1","asset":"U"}'])
 def test_a_file_that_is_no_saved_payment(command: Command, shop: Shop, tmp_path: Path, content: bytes) -> None:
     """It is refused by name."""
     path = tmp_path / "x.json"
     path.write_bytes(content)
     run = command("call", "echo", "--resume", str(path))
-    assert run.code == 2
-    assert "not a saved payment" in run.err
+    assert (run.code, "not a saved payment" in run.err) == (2, True)
     assert command("call", "echo", "--resume", str(tmp_path / "none")).code == 2
     assert shop.seen == []
 
@@ -122,20 +94,12 @@ def test_a_payment_that_cannot_be_saved_is_not_made(
     assert shop.payments == []
 
 
-def test_an_answer_still_in_the_making_is_kept(command: Command, shop: Shop) -> None:
-    """504: charged, and the same payment collects the answer later."""
-    shop.paid = [shop.problem(504, charged=True, retryWithSamePayment=True, detail="too slow")]
-    run = command("call", "echo", "--json")
-    assert (run.code, run.json["charged"]) == (5, True)
-    assert Path(run.json["resume"]).exists()
-
-
-@pytest.mark.parametrize("answer", ["402", "400"])
-def test_a_definite_refusal_is_not_kept(command: Command, shop: Shop, sandbox: Path, answer: str) -> None:
+def test_a_definite_refusal_is_not_kept(command: Command, shop: Shop, sandbox: Path) -> None:
     """There is nothing to come back for."""
-    shop.paid = [shop.demand(shop.challenge()) if answer == "402" else shop.problem(400)]
-    assert command("call", "echo", "--json").json["resume"] is None
-    assert [path.name for path in sandbox.parent.iterdir()] == ["sandbox.json"]
+    for step in (shop.demand(shop.challenge()), shop.problem(400)):
+        shop.paid = [step]
+        assert command("call", "echo", "--json").json["resume"] is None
+        assert [path.name for path in sandbox.parent.iterdir()] == ["sandbox.json"]
 
 
 def test_ctrl_c_after_paying_keeps_the_payment(

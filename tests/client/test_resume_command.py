@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from decimal import Decimal
@@ -33,6 +34,12 @@ def lost(command: Command, shop: Shop) -> list[str]:
     return [command("call", *call, "--json").json["resume"] for call in (("echo", '{"n": 1}'), ("chain/chain-id",))]
 
 
+def aged(path: Path, seconds: int, **members: str) -> None:
+    """As if the payment was signed that long ago."""
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - seconds, **members}))
+
+
 def test_all_that_is_open_is_fetched(command: Command, shop: Shop, lost: list[str], sandbox: Path) -> None:
     """Without names or bodies: the same two payments with the same bodies, and no third."""
     run = command("resume")
@@ -42,7 +49,12 @@ def test_all_that_is_open_is_fetched(command: Command, shop: Shop, lost: list[st
     assert [seen.body for seen in shop.seen if seen.payment] == [b'{"n": 1}', b"", b'{"n": 1}', b""]
     assert len(set(shop.payments)) == 2
     assert not any(Path(path).exists() for path in lost)
+    unfinished = sandbox.with_name(".payment-x.json")  # its process died before the payment could be sent
+    unfinished.write_text('{"url": "http')
     assert "no payment is open" in command("resume").err
+    os.utime(unfinished, (0, 0))
+    assert "no payment is open" in command("resume").err
+    assert not unfinished.exists()
 
 
 def test_files_may_be_named(command: Command, lost: list[str]) -> None:
@@ -80,10 +92,8 @@ def test_a_payment_whose_answer_is_awaited_is_left_alone(command: Command, shop:
 def test_a_402_long_after_the_payment_has_expired_ends_it(command: Command, shop: Shop, lost: list[str]) -> None:
     """Nothing can charge it any more, and the server would know its answer. A 402 before that leaves it open."""
     shop.paid = [lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"})]
-    for path in map(Path, lost):
-        age_s = 1000 if path == Path(lost[0]) else 100
-        saved = json.loads(path.read_text())
-        path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - age_s}))
+    for path, age_s in zip(lost, (1000, 100), strict=True):
+        aged(Path(path), age_s)
     run = command("resume", "--json")
     assert [(one["charged"], one["resume"]) for one in run.json["resumed"]] == [(False, None), ("unknown", lost[1])]
     assert [Path(path).exists() for path in lost] == [False, True]
@@ -135,8 +145,7 @@ def test_what_was_never_charged_is_given_back_once(
 
     anyio.run(lose)
     (path,) = folder.files()
-    saved = json.loads(path.read_text())
-    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - 1000}))
+    aged(path, 1000)
     if step:
         claimed = claim(path)
         with monkeypatch.context() as patched:
@@ -157,8 +166,7 @@ def test_a_journal_that_cannot_be_written_keeps_the_payment(
     """So that a later resume can give the sum back."""
     shop.paid = [lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"})]
     path = Path(lost[0])
-    saved = json.loads(path.read_text())
-    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - 1000, "reservation": "0123456789abcdef"}))
+    aged(path, 1000, reservation="0123456789abcdef")
     journal = sandbox.with_name("reservations.jsonl")
     journal.write_text("no journal\n")
     run = command("resume", str(path), "--json")
@@ -166,12 +174,6 @@ def test_a_journal_that_cannot_be_written_keeps_the_payment(
     journal.unlink()
     command("resume", str(path))
     assert not path.exists()
-
-
-def test_what_a_dead_process_left_unfinished_is_no_payment(command: Command, sandbox: Path) -> None:
-    """It had no name yet, so it was not sent."""
-    (sandbox.parent / ".payment-x.json").write_text('{"url": "http')
-    assert "no payment is open" in command("resume").err
 
 
 def test_what_was_spent(command: Command, shop: Shop, lost: list[str], key_file: Path) -> None:

@@ -54,6 +54,8 @@ def sign(signer: StellarSigner, offer: Any = OFFER) -> dict[str, Any]:
 
 def test_our_own_verifier_accepts_it(signer: StellarSigner, network: StellarServer) -> None:
     """For as many ledgers as a minute is by the network's own time; every payment has another nonce."""
+    assert (signer.rail, repr(signer)) == (Rail.STELLAR, f"StellarSigner({KEY.public_key} on stellar:pubnet)")
+    assert signer.quote(OFFER) == Price.of("0.001")
     checked = [stellar.check(OFFER, sign(signer)) for _ in range(5)]
     assert {each.payer for each in checked} == {KEY.public_key}
     assert len({each.nonce for each in checked}) == 5
@@ -100,14 +102,6 @@ def test_other_recipients(signer: StellarSigner, pay_to: str) -> None:
     offer = msgspec.structs.replace(OFFER, pay_to=pay_to)
     assert signer.quote(offer) == Price.of("0.001")
     assert stellar.check(offer, sign(signer, offer)).pay_to == pay_to
-
-
-def test_what_it_is(signer: StellarSigner) -> None:
-    """And no word of the secret."""
-    assert (signer.rail, signer.network, signer.asset) == (Rail.STELLAR, "stellar:pubnet", "USDC")
-    assert signer.address == KEY.public_key
-    assert repr(signer) == f"StellarSigner({KEY.public_key} on stellar:pubnet)"
-    assert signer.quote(OFFER) == Price.of("0.001")
 
 
 UNPAYABLE: list[tuple[dict[str, Any], str]] = [
@@ -195,13 +189,9 @@ def test_a_node_that_does_not_answer() -> None:
 
 @each("secret", ["", "S", KEY.public_key, KEY.secret[:-1] + "1", "0x" + "11" * 32, "11" * 32])
 def test_what_is_no_secret_key_is_refused(secret: str) -> None:
-    """With a word about its form, and none of it."""
+    """With a word about its form, and none of it. Nor is a network usable whose USDC contract is not known."""
     with pytest.raises(WalletUnusable) as refused:
         StellarSigner(secret, rpc_url="http://127.0.0.1:1")
     assert len(secret) < 2 or secret not in str(refused.value)
-
-
-def test_a_network_without_known_usdc_is_refused() -> None:
-    """There is no contract that we could insist on."""
     with pytest.raises(WalletUnusable, match="stellar:futurenet"):
         StellarSigner(KEY.secret, network="stellar:futurenet", rpc_url="http://127.0.0.1:1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
@@ -18,9 +19,8 @@ from coinslot.terminal import Terminal
 from shared.money import Price
 from shared.x402.evm import offers
 from shared.x402.networks import EVM_USDC
-from tests.client.conftest import Canned, Shop, packed
+from tests.client.conftest import Canned, Shop, packed, process
 
-ROOT = Path(__file__).parents[2]
 PRICE = Price.of("0.001")
 
 
@@ -63,23 +63,13 @@ def test_a_table_wraps_in_its_last_column(console: Console) -> None:
 def on_a_terminal(folder: Path, *arguments: str) -> str:
     """What the command writes to a pseudo-terminal."""
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-    environment |= {"PYTHONPATH": f"{ROOT}:{ROOT / 'client'}", "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "coinslot.main", *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-    ):
+    env = {"TERM": "xterm", "COLUMNS": "100"}
+    with process(folder, *arguments, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs):
         os.close(theirs)
         written = bytearray()
-        try:
+        with contextlib.suppress(OSError):  # all of its writers have ended
             while part := os.read(ours, 65536):
                 written += part
-        except OSError:  # all of its writers have ended
-            pass
     os.close(ours)
     return written.decode()
 
