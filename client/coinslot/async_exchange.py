@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class AsyncExchange:
-    """Connections to one server.
+    """An `Exchange` with one server. Functions run in threads.
 
     Args:
         base_url: of the server.
@@ -27,11 +27,10 @@ class AsyncExchange:
         self._pool = httpcore.AsyncConnectionPool(**pool_options(base_url))
 
     async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
-        """As `Exchange` says."""
         received = Received(self._timeout_s)
         options = request_options(method, url, body, headers, self._timeout_s)
         try:
-            # Received sees the body alone: headers may trickle, too. httpcore's limits come first: they know what was sent.
+            # Received sees only the body: headers may trickle, too. httpcore's limits come first: they know what was sent.
             with anyio.fail_after(self._timeout_s * 1.1):
                 async with self._pool.stream(**options) as response:
                     async for chunk in response.aiter_stream():
@@ -43,11 +42,9 @@ class AsyncExchange:
             raise connection_lost(error, self._timeout_s) from None
 
     async def pause(self, seconds: float) -> None:
-        """As `Exchange` says."""
         await anyio.sleep(seconds)
 
     async def run(self, function: Callable[[], T]) -> T:
-        """As `Exchange` says: in a thread."""
         return await anyio.to_thread.run_sync(function)
 
     async def aclose(self) -> None:

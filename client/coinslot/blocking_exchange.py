@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class BlockingExchange:
-    """Connections to one server. A context manager.
+    """An `Exchange` with one server. A context manager.
 
     Args:
         base_url: of the server.
@@ -30,10 +30,9 @@ class BlockingExchange:
         self._pool = httpcore.ConnectionPool(**pool_options(base_url), network_backend=self._network)
 
     async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
-        """As `Exchange` says."""
         received = Received(self._timeout_s)
         options = request_options(method, url, body, headers, self._timeout_s)
-        # Received sees the body alone: headers may trickle, too.
+        # Received sees only the body: headers may trickle, too.
         self._network.deadline = time.monotonic() + self._timeout_s
         try:
             with self._pool.stream(**options) as response:
@@ -44,11 +43,9 @@ class BlockingExchange:
             raise connection_lost(error, self._timeout_s) from None
 
     async def pause(self, seconds: float) -> None:
-        """As `Exchange` says."""
         self._sleep(seconds)
 
     async def run(self, function: Callable[[], T]) -> T:
-        """As `Exchange` says."""
         return function()
 
     def close(self) -> None:
@@ -63,7 +60,7 @@ class BlockingExchange:
 
 
 def completed(steps: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for a BlockingExchange alone, so it ends without an event loop."""
+    """The result of a coroutine that waits only for a BlockingExchange, so it ends without an event loop."""
     try:
         steps.send(None)
     except StopIteration as end:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Literal
 
+from coinslot import bazaar
 from coinslot.address import checked_base
 from coinslot.answer import Answer
 from coinslot.bazaar import Item
@@ -35,7 +36,7 @@ class Buyer:
         payments: where payments are saved before they are sent, and what was spent is logged. "user": the folder that the
             `coinslot` command uses, too. None: nowhere, so a payment is lost with the process.
         on_signed: receives every payment before it is sent.
-        on_progress: is told the price before it is paid, and of every wait.
+        on_progress: receives the price before it is paid, and every wait.
 
     Raises:
         InvalidCall: the address has the wrong form.
@@ -54,7 +55,7 @@ class Buyer:
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         policy = retry_policy or RetryPolicy()
-        base_url = checked_base(base_url)
+        self._base_url = base_url = checked_base(base_url)
         self._exchange = BlockingExchange(base_url, timeout_s=timeout_s, sleep=policy.sleep)
         self._purchases = Purchases(
             base_url=base_url,
@@ -94,7 +95,7 @@ class Buyer:
 
     def catalogue(self) -> tuple[Item, ...]:
         """The calls that the server sells, in its order. Raises CallFailed, Unreachable."""
-        return completed(self._purchases.catalogue())
+        return completed(bazaar.fetch(self._exchange, self._base_url))
 
     def close(self) -> None:
         """Close the connections."""

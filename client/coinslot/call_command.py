@@ -13,13 +13,13 @@ from coinslot.address import call_url, checked_name
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.buyer import Buyer
+from coinslot.challenge import request_challenge
 from coinslot.errors import ChallengeRefused, CoinslotError, InvalidCall, UnknownCall
 from coinslot.options import Options
 from coinslot.output import Output
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import SavedPayment
 from coinslot.progress import Progress, Sending
-from coinslot.request_challenge import request_challenge
 from coinslot.wallet import Wallet
 from shared.call_path import PATH_PREFIX
 

@@ -28,7 +28,7 @@ class DeliveredAnswers:
 
     @property
     def paths(self) -> frozenset[Path]:
-        """The files that are still there."""
+        """The files that were not removed yet."""
         return frozenset(saved.path for saved in self._waiting)
 
     async def _remove(self, saved: SavedPayment) -> None:

@@ -30,7 +30,7 @@ from coinslot.progress import Progress, Waiting
 from coinslot.receipt import receipt_of
 
 SETTLED_LATE_S = 600
-"""How long after its expiry a payment may still turn out to be settled: the server looks at refused payments once more."""
+"""How long after its expiry the server may report that a payment was settled: it looks at refused payments once more."""
 ANSWERS_KEPT_S = 24 * 3600
 """How long the server keeps an answer."""
 
@@ -64,7 +64,7 @@ async def deliver(
     """Send the payment until there is an answer.
 
     Args:
-        on_progress: is told of each pause.
+        on_progress: receives each pause.
         in_doubt: the payment was sent before, and that attempt may have been charged.
 
     Raises:

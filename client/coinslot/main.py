@@ -55,7 +55,7 @@ _CAPS = """environment, beside that of the other commands:
     COINSLOT_CAP_TOTAL         most that all calls may cost
     COINSLOT_CAP_PER_ENDPOINT  a day's caps of single endpoints: echo=0.05,render-pro=1 (optional)
     COINSLOT_CAPS_FILE         JSON file with perCall, perDay, total, perEndpoint, instead
-    COINSLOT_PAGE_DELTA_RAIL      xrpl-rlusd: offer page_delta, which pays from a wallet of its own
+    COINSLOT_PAGE_DELTA_RAIL      xrpl-rlusd: offer page_delta, which pays from another wallet
     COINSLOT_PAGE_DELTA_KEY_FILE  file of that wallet's family seed, mode 0600
     COINSLOT_PAGE_DELTA_RPC_URL   node of the XRP Ledger
 Without a key or caps, only the free tools are served.

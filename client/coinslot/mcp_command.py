@@ -56,7 +56,7 @@ class Owner:
 
     Attributes:
         missing: what keeps the tools from paying, as sentences.
-        page_delta: of the tool with a wallet of its own.
+        page_delta: of the tool page_delta.
         page_delta_missing: what keeps that tool from paying.
     """
 
@@ -147,7 +147,7 @@ async def _standard_streams(tools: McpServer) -> None:
 
 
 def _has_no_reader(descriptor: int) -> bool:
-    """Whether the other end of a pipe or socket is closed. A host that only ends its server has closed the input alone."""
+    """Whether the other end of a pipe or socket is closed. A host that only ends its server has closed only the input."""
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))

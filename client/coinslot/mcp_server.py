@@ -26,13 +26,13 @@ from coinslot.address import call_url
 from coinslot.answer import Answer
 from coinslot.async_exchange import AsyncExchange
 from coinslot.capped_buyer import CappedBuyer, headroom
+from coinslot.challenge import request_challenge
 from coinslot.delivered_answers import DeliveredAnswers
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.mcp_messages import FREE
 from coinslot.openapi_tools import Tool
 from coinslot.page_delta import NAME, PageDelta
 from coinslot.progress import Progress, Quoted, Sending
-from coinslot.request_challenge import request_challenge
 from coinslot.signer import Unpayable
 from coinslot.spending_journal import Left
 

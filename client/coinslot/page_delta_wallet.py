@@ -1,10 +1,10 @@
-"""The wallet of the tool page_delta: one of its own on the XRP Ledger, which its owner opts in to with the environment.
+"""The wallet of the tool page_delta, on the XRP Ledger. Its owner opts in with the environment.
 
 | environment                  | what it is                                                                      |
 |------------------------------|---------------------------------------------------------------------------------|
 | COINSLOT_PAGE_DELTA_RAIL     | the opt-in: ``xrpl-rlusd``; no other rail is taken                              |
 | COINSLOT_PAGE_DELTA_KEY_FILE | file of the wallet's family seed, which nobody but its owner may read (0600)    |
-| COINSLOT_PAGE_DELTA_RPC_URL  | node of the XRP Ledger: it tells what the wallet holds, and its sequence        |
+| COINSLOT_PAGE_DELTA_RPC_URL  | node of the XRP Ledger: it knows what the wallet holds, and its sequence       |
 
 Nothing else goes before or after them: the key and the node of the other tools are not used.
 """
@@ -42,7 +42,7 @@ def find(options: Options, *, base_url: str, other: Configuration | None) -> Con
     if missing := [name for name, value in values.items() if not value]:
         raise InvalidCall(
             f"page_delta is not offered: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
-            hint=f"It pays with RLUSD on the XRP Ledger from a wallet of its own. To opt in, set {RAIL_ENVIRONMENT}={RAIL}, "
+            hint=f"It pays with RLUSD on the XRP Ledger from another wallet. To opt in, set {RAIL_ENVIRONMENT}={RAIL}, "
             f"{KEY_FILE_ENVIRONMENT} and {RPC_URL_ENVIRONMENT}.",
         )
     if values[RAIL_ENVIRONMENT] != RAIL:

@@ -46,7 +46,7 @@ class SavedPayment:
     """A payment and its file, which this process has locked.
 
     Attributes:
-        path: of the file. Its owner alone can read it.
+        path: of the file. Only its owner can read it.
         payment: the payment.
         reservation: its id in the folder's journal; empty when no caps were asked.
     """
@@ -77,7 +77,7 @@ class PaymentFolder:
     """A folder of open payments, with the log of what was spent.
 
     Args:
-        path: made with the first payment, for its owner alone.
+        path: made with the first payment. Only its owner can read it.
 
     Attributes:
         journal: of what was reserved under caps. Its file is made with the first reservation.

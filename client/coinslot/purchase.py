@@ -11,18 +11,16 @@ from decimal import Decimal
 
 import msgspec
 
-from coinslot import bazaar
 from coinslot import payment as payments
 from coinslot.address import call_url
 from coinslot.answer import Answer
-from coinslot.challenge import Quote
+from coinslot.challenge import Quote, request_challenge
 from coinslot.delivery import RetryPolicy, deliver
 from coinslot.errors import CoinslotError, InvalidCall, JournalUnusable, PaymentNotSaved, Unreachable
 from coinslot.exchange import Exchange
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment
 from coinslot.progress import Progress, Quoted, Sending
-from coinslot.request_challenge import request_challenge
 from coinslot.wallet import Choice, Wallet
 from shared.x402.wire import Settlement
 
@@ -66,10 +64,6 @@ class Purchases:
         saved = payment if isinstance(payment, SavedPayment) else None
         signed = payment.payment if isinstance(payment, SavedPayment) else payment
         return await self._deliver(signed, saved, request_id=uuid.uuid4().hex, keep=keep, in_doubt=True)
-
-    async def catalogue(self) -> tuple[bazaar.Item, ...]:
-        """As Buyer.catalogue says."""
-        return await bazaar.fetch(self.exchange, self.base_url)
 
     def _sign(self, choice: Choice, quote: Quote, url: str, content: bytes | None) -> SignedPayment:
         self.reserve(choice)

@@ -26,7 +26,7 @@ class ResumeCommand:
         self._count = 0
 
     def run(self, files: Sequence[Path]) -> int:
-        """Print each answer, and remove its payment's file. A payment that another process waits for is left alone.
+        """Print each answer, and remove its payment's file. A payment that another process waits for is skipped.
 
         Args:
             files: saved payments; none: all that are open.

@@ -1,7 +1,7 @@
-"""What a server asked for at its first use: network, asset, issuer, recipient, and the price of each endpoint.
+"""The terms of a server at its first use: network, asset, issuer, recipient, and the price of each endpoint.
 
 A server that was taken over, or someone on the way to it, can change its challenges. What they ask for later is compared with
-the first use, and the owner decides. The file is one for each server and rail, for its owner alone.
+the first use, and the owner decides. There is one file for each server and rail, which only its owner can read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The caps of a buyer whose calls a program chooses. They come from its owner's file and environment alone.
+"""The caps of a buyer whose calls a program chooses. They come only from its owner's file and environment.
 
 | cap         | environment                   | file          | limits                                                |
 |-------------|-------------------------------|---------------|-------------------------------------------------------|
@@ -35,8 +35,8 @@ class Caps:
     """Limits in dollars.
 
     Attributes:
-        per_endpoint: a day's limit of an endpoint, by its name or that of its tool. Endpoints without one have the day's cap
-            alone.
+        per_endpoint: a day's limit of an endpoint, by its name or that of its tool. Other endpoints have only the
+            day's cap.
     """
 
     per_call: Decimal

@@ -1,4 +1,4 @@
-"""Pays USDC on Stellar: signs a transfer that the facilitator sends in a transaction of its own."""
+"""Pays USDC on Stellar: signs a transfer, which the facilitator sends in its own transaction."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class StellarSigner(Signer):
     Args:
         secret: ``S…``. It is kept in memory and shown nowhere.
         network: CAIP-2 network whose known USDC contract is paid with.
-        rpc_url: Stellar RPC. It tells the newest ledger and the resources of the transfer. It is trusted with nothing else:
-            what is signed is built here.
+        rpc_url: Stellar RPC. It is trusted only with the newest ledger and the resources of the transfer: what is
+            signed is built here.
 
     Raises:
         WalletUnusable: the secret is no Stellar secret key, or no USDC contract is known on the network.
@@ -106,7 +106,7 @@ class StellarSigner(Signer):
     def _simulated(
         self, server: SorobanServer, offer: Offer, entries: list[Any], now: int
     ) -> SimulateTransactionResponse:
-        # The older credentials where the network still takes them: not every facilitator reads the newer ones.
+        # The older credentials where the network takes them: not every facilitator reads the newer ones.
         answer = server.simulate_transaction(self._transaction(offer, entries, now), use_upgraded_auth=False)
         if answer.error or not answer.transaction_data or answer.restore_preamble:
             why = " ".join((answer.error or "an entry must be restored first").split())

@@ -18,9 +18,7 @@ pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test giv
 
 def test_ctrl_c_before_paying_is_quiet(command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit 130 and not a word."""
-    monkeypatch.setattr(
-        "coinslot.request_challenge.challenge.read", lambda reply: (_ for _ in ()).throw(KeyboardInterrupt)
-    )
+    monkeypatch.setattr("coinslot.challenge.read", lambda reply: (_ for _ in ()).throw(KeyboardInterrupt))
     run = command("call", "echo")
     assert (run.code, run.out, run.err) == (130, "", "")
 
