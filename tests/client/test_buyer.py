@@ -7,16 +7,12 @@ import json
 import time
 from decimal import Decimal
 
-import anyio
 import pytest
 
-from coinslot.async_exchange import AsyncExchange
-from coinslot.blocking_exchange import BlockingExchange
 from coinslot.buyer import Buyer
 from coinslot.errors import (
     InvalidCall,
 )
-from coinslot.exchange import Reply, pool_options
 from coinslot.payment import MAX_HEADER_CHARS
 from coinslot.wallet import Wallet
 from tests.client.conftest import KEY, TRANSACTION, Canned, Shop, packed
@@ -122,40 +118,3 @@ def test_the_signed_payment_is_announced_before_it_is_sent(shop: Shop) -> None:
     assert KEY.hex() not in repr(wallet)
     assert payment.header not in repr(payment)
     assert {seen.path for seen in shop.seen} == {"/shop/v1/cdp/echo"}
-
-
-def test_a_shop_on_this_host_is_not_reached_through_a_proxy(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy for the internet has no way to a sandbox here."""
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None) as buyer:
-        buyer.call("echo")
-    assert len(shop.payments) == 1
-
-
-@each("kind", [BlockingExchange, AsyncExchange])
-def test_the_environments_proxy_is_used_for_other_hosts(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, kind: type[BlockingExchange | AsyncExchange]
-) -> None:
-    """With its user and password; and not for the hosts that NO_PROXY names."""
-    for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", shop.base_url.replace("//", "//me:p%40ss@"))
-    monkeypatch.setenv("no_proxy", "inside.example")
-    shop.documents["http://shop.example/bazaar.json"] = Canned(200, b"{}")
-
-    async def get(host: str) -> Reply:
-        exchange = kind(f"http://{host}", timeout_s=2)
-        try:
-            return await exchange.send("GET", f"http://{host}/bazaar.json")
-        finally:
-            await exchange.aclose() if isinstance(exchange, AsyncExchange) else exchange.close()
-
-    assert anyio.run(get, "shop.example").body == b"{}"
-    (seen,) = shop.seen
-    assert base64.b64decode(seen.headers["proxy-authorization"].removeprefix("Basic ")) == b"me:p@ss"
-    assert seen.headers["host"] == "shop.example"
-    assert pool_options("http://a.inside.example")["proxy"] is None
-    shop.seen.clear()

@@ -257,7 +257,7 @@ def test_an_offer_that_drifts_is_refused(pins: ShopPins, change: dict[str, Any])
 
 
 def test_a_price_may_fall_and_not_rise(pins: ShopPins) -> None:
-    """Each endpoint has the price of its own first use. A file that was cut off is not a first use."""
+    """Each endpoint has the price of its first use. A file that was cut off is not a first use."""
     pins.check("echo", OFFER, Price.of("0.009"))
     pins.record("render-pro", OFFER, Price.of("0.05"))
     with pytest.raises(OfferDrifted, match=r"echo costs 0\.011, and cost 0\.01"):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test giv
 
 
 def test_the_answer_goes_to_stdout_and_the_receipt_to_stderr(command: Command, shop: Shop) -> None:
-    """So the output can be piped, and the payer still sees what was paid."""
+    """So the output can be piped, and the payer sees what was paid."""
     run = command("call", "echo", '{"message": "hi"}')
     assert (run.code, run.out) == (0, ANSWER)
     for part in ("0.001 USDC", "eip155:8453", EvmSigner(KEY).address, TRANSACTION, "req-1"):

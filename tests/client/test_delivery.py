@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from email.utils import formatdate
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coinslot.blocking_exchange import BlockingExchange, completed
+from coinslot.blocking_exchange import BlockingExchange
 from coinslot.buyer import Buyer
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed, Charged, CoinslotError, OutcomeUnknown, PaymentRejected, Unreachable
@@ -237,28 +235,3 @@ def test_an_answer_without_end_is_given_up(
         pytest.raises(OutcomeUnknown, match=says),
     ):
         buyer.call("echo")
-
-
-def test_headers_that_trickle_are_given_up() -> None:
-    """So it is for the headers."""
-    ended = threading.Event()
-
-    def trickle(listener: socket.socket) -> None:
-        connection, _ = listener.accept()
-        with connection, contextlib.suppress(OSError):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
-            while not ended.wait(0.02):
-                connection.sendall(b"a")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=trickle, args=(listener,))
-        thread.start()
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with (
-            BlockingExchange(address, timeout_s=0.3) as exchange,
-            pytest.raises(ConnectionLost, match=r"0\.3 s") as caught,
-        ):
-            completed(exchange.send("GET", address))
-        ended.set()
-        thread.join()
-    assert caught.value.sent

@@ -21,7 +21,7 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(shop: Shop, key_file: Path, tmp_path: Path) -> Iterator[Start]:
-    """Starts the process: with a folder and caps of its own, for a shop that sells echo."""
+    """Starts the process: with its own folder and caps, for a shop that sells echo."""
     content = {"paths": {"/v1/cdp/echo": {"post": {"responses": {}}}}}
     shop.documents["/openapi.json"] = Canned(200, json.dumps(content).encode())
     env = {

@@ -203,7 +203,7 @@ async def test_a_call_that_is_cancelled_before_it_is_sent_is_given_back(
 
 
 async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_path: Path) -> None:
-    """It goes on counting, and `coinslot resume` can fetch the answer."""
+    """It continues to count, and `coinslot resume` can fetch the answer."""
     shop.paid = [shop.problem(503, charged="unknown", retryWithSamePayment=True, retry_after=9)]
     scope = anyio.CancelScope()
 
@@ -291,7 +291,7 @@ async def test_an_answer_whose_http_client_has_gone_is_kept(server: MakeServer, 
 
 
 async def test_unknown_arguments_and_tools_are_refused(serve: Serve, shop: Shop) -> None:
-    """Before the shop hears of them."""
+    """Before anything is sent to the shop."""
     async with serve() as client:
         before = len(shop.seen)
         for name, arguments in (

@@ -30,7 +30,7 @@ OFFER = stellar.offers(TOKEN, Price.of("0.001"), SHOP.public_key)[0]
 
 @pytest.fixture
 def network(sockets: None) -> Iterator[StellarServer]:
-    """A network that stands still, on which the payer has ten calls' worth."""
+    """A network whose ledgers do not close, on which the payer has ten calls' worth."""
     ledger = new_ledger()
     ledger.fund(KEY.public_key, units=100_000)
     ledger.fund(SHOP.public_key, units=0)
@@ -132,7 +132,7 @@ def test_whatever_could_do_more_than_pay_the_price_is_refused(
         signer.quote(msgspec.structs.replace(OFFER, **changes))
 
 
-def test_too_little_money_is_told_by_the_network(signer: StellarSigner, network: StellarServer) -> None:
+def test_the_network_reports_too_little_money(signer: StellarSigner, network: StellarServer) -> None:
     """And nothing is handed out."""
     network.ledger.state.lines[KEY.public_key].balance = 9_999
     with pytest.raises(NothingPaid, match="would not make the transfer: HostError"):

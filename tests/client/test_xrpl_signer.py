@@ -32,7 +32,7 @@ OFFER = signing.offer(PAY_TO)
 
 @pytest.fixture(scope="module")
 def node() -> Iterator[XrplServer]:
-    """A ledger with both accounts, whose ledgers close when they are told to."""
+    """A ledger with both accounts, whose ledgers close on demand."""
     pytest_socket.enable_socket()
     ledger = Ledger()
     for account in (PAYER, OLDER):
