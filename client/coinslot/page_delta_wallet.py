@@ -1,12 +1,6 @@
 """The wallet of the tool page_delta, on the XRP Ledger. Its owner opts in with the environment.
 
-| environment                  | what it is                                                                      |
-|------------------------------|---------------------------------------------------------------------------------|
-| COINSLOT_PAGE_DELTA_RAIL     | the opt-in: ``xrpl-rlusd``; no other rail is taken                              |
-| COINSLOT_PAGE_DELTA_KEY_FILE | file of the wallet's family seed, which nobody but its owner may read (0600)    |
-| COINSLOT_PAGE_DELTA_RPC_URL  | node of the XRP Ledger: it knows what the wallet holds, and its sequence       |
-
-Nothing else goes before or after them: the key and the node of the other tools are not used.
+`coinslot mcp --help` lists the variables. The key and the node of the other tools are not used.
 """
 
 from __future__ import annotations

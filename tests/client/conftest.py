@@ -24,8 +24,12 @@ import msgspec
 import pytest
 
 from coinslot.buyer import Buyer
+from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
+from coinslot.errors import CoinslotError
+from coinslot.evm_signer import EvmSigner
 from coinslot.main import main
+from coinslot.payment_folder import PaymentFolder
 from coinslot.wallet import Wallet
 from shared.money import Price
 from shared.x402.evm import EvmAuthorization, check, offers
@@ -220,6 +224,19 @@ def buyer(shop: Shop) -> Iterator[Buyer]:
         shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.01"), timeout_s=3, retry_policy=retry_policy
     ) as buyer:
         yield buyer
+
+
+def configured(base_url: str, folder: Path) -> Configuration:
+    """The configuration of a buyer within caps."""
+    signer = EvmSigner(KEY, network="eip155:8453")
+    return Configuration(signer, base_url, Decimal(0), PaymentFolder(folder), False, ())
+
+
+def failed(buyer: Buyer, *kinds: type[CoinslotError], body: object = None) -> Any:
+    """The error of a call that must fail with one of these kinds."""
+    with pytest.raises(kinds) as caught:
+        buyer.call("echo", body)
+    return caught.value
 
 
 @dataclass(frozen=True)

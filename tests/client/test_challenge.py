@@ -13,7 +13,7 @@ import pytest
 from coinslot.buyer import Buyer
 from coinslot.errors import ChallengeRefused, CoinslotError, NoPayableOffer, PriceTooHigh, Unreachable
 from coinslot.wallet import Wallet
-from tests.client.conftest import Canned, Shop, packed
+from tests.client.conftest import Canned, Shop, failed, packed
 from tests.each import each
 
 Refuses = Callable[[type[CoinslotError]], CoinslotError]
@@ -26,11 +26,10 @@ def refused(shop: Shop, buyer: Buyer) -> Refuses:
 
     def call(kind: type[CoinslotError]) -> CoinslotError:
         shop.seen.clear()
-        with pytest.raises(kind) as caught:
-            buyer.call("echo")
+        error = failed(buyer, kind)
         assert [seen.payment for seen in shop.seen] == [None]
-        assert (caught.value.charged, caught.value.payment) == (False, None)
-        return caught.value
+        assert (error.charged, error.payment) == (False, None)
+        return error
 
     return call
 

@@ -17,7 +17,7 @@ from coinslot.errors import CallFailed, Charged, CoinslotError, OutcomeUnknown, 
 from coinslot.exchange import ConnectionLost, Reply
 from coinslot.payment import SignedPayment
 from coinslot.wallet import Wallet
-from tests.client.conftest import DROP, KEY, Canned, Seen, Shop, Step, packed
+from tests.client.conftest import DROP, KEY, Canned, Seen, Shop, Step, failed, packed
 from tests.each import each
 
 BODY = b'{"message":  "hi"}'
@@ -68,10 +68,9 @@ def test_a_slow_answer_is_fetched_with_the_same_payment(shop: Shop) -> None:
 def test_only_the_flag_on_a_5xx_starts_a_retry(shop: Shop, buyer: Buyer, status: int) -> None:
     """Without it, a full shop that charged nothing is the caller's to come back to. A refusal is final whatever it says."""
     shop.paid = [shop.problem(status, retry_after=1, retryWithSamePayment=status < 500)]
-    with pytest.raises((CallFailed, PaymentRejected)) as caught:
-        buyer.call("echo")
-    assert (caught.value.charged, caught.value.worth_keeping) == (False, False)
-    assert caught.value.retry_after_s == (None if status == 402 else 1)
+    error = failed(buyer, CallFailed, PaymentRejected)
+    assert (error.charged, error.worth_keeping) == (False, False)
+    assert error.retry_after_s == (None if status == 402 else 1)
     assert one_payment(shop, attempts=1)
 
 
@@ -86,9 +85,8 @@ def test_charged_is_what_the_shop_said(shop: Shop, buyer: Buyer) -> None:
     ]
     for answer, charged in cases:
         shop.paid = [answer]
-        with pytest.raises(CallFailed) as caught:
-            buyer.call("echo")
-        assert (caught.value.charged, caught.value.worth_keeping) == (charged, charged == "unknown")
+        error = failed(buyer, CallFailed)
+        assert (error.charged, error.worth_keeping) == (charged, charged == "unknown")
         assert one_payment(shop, attempts=1)
 
 
@@ -134,11 +132,10 @@ def test_pauses_double_and_end(shop: Shop, patient: Buyer, clock: Clock) -> None
     """
     for step, kind in ((shop.problem(**again()), CallFailed), (DROP, OutcomeUnknown)):
         shop.paid, clock.slept, clock.now = [step], [], 0.0
-        with pytest.raises(kind) as caught:
-            patient.call("echo", BODY)
+        error = failed(patient, kind, body=BODY)
         assert clock.slept == [0.5, 1, 2, 4, 4, 4, 4, 4, 4]
-        assert (caught.value.charged, caught.value.worth_keeping) == ("unknown", True)
-        assert isinstance(caught.value.payment, SignedPayment)
+        assert (error.charged, error.worth_keeping) == ("unknown", True)
+        assert isinstance(error.payment, SignedPayment)
         assert one_payment(shop, attempts=10)
 
 
@@ -161,9 +158,8 @@ def test_retry_after_is_honoured(shop: Shop, patient: Buyer, clock: Clock) -> No
 def test_a_wait_beyond_the_budget_ends_the_call(shop: Shop, patient: Buyer, clock: Clock) -> None:
     """Waiting a minute is the caller's decision; the payment is kept for it."""
     shop.paid = [shop.problem(**again(), retry_after=60)]
-    with pytest.raises(CallFailed) as caught:
-        patient.call("echo")
-    assert (clock.slept, caught.value.retry_after_s, caught.value.worth_keeping) == ([], 60.0, True)
+    error = failed(patient, CallFailed)
+    assert (clock.slept, error.retry_after_s, error.worth_keeping) == ([], 60.0, True)
 
 
 def test_a_refusal_after_a_lost_answer_proves_nothing(shop: Shop, buyer: Buyer) -> None:
@@ -181,10 +177,9 @@ def test_a_refusal_after_a_lost_answer_proves_nothing(shop: Shop, buyer: Buyer) 
 def test_a_kept_payment_brings_its_answer(shop: Shop, buyer: Buyer) -> None:
     """Buyer.resume sends the payment of an earlier call and signs nothing."""
     shop.paid = [shop.problem(504, retry_after=99, charged=True, retryWithSamePayment=True), DROP, shop.sell]
-    with pytest.raises(CallFailed) as caught:
-        buyer.call("echo", BODY)
-    assert caught.value.charged is True
-    assert buyer.resume(caught.value.payment).receipt.success
+    error = failed(buyer, CallFailed, body=BODY)
+    assert error.charged is True
+    assert buyer.resume(error.payment).receipt.success
     assert one_payment(shop, attempts=3)
 
 

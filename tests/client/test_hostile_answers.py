@@ -26,12 +26,10 @@ from coinslot.capped_buyer import CappedBuyer
 from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
-from coinslot.evm_signer import EvmSigner
-from coinslot.payment_folder import PaymentFolder
 from coinslot.purchase import Purchases
 from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
-from tests.client.conftest import KEY, Shop
+from tests.client.conftest import Shop, configured
 from tests.time_limits import patience
 
 CAPS = Caps(Decimal("0.01"), Decimal("0.005"), Decimal("0.005"), {"echo": Decimal("0.005")})
@@ -213,10 +211,8 @@ def test_a_payment_that_arrived_counts_and_is_kept(hostile: HostileShop, shop: S
     for buy in (buy_blocking, buy_async):
         received = hostile.received
         with tempfile.TemporaryDirectory() as folder, one_attempt():
-            payments = PaymentFolder(Path(folder))
-            found = Configuration(
-                EvmSigner(KEY, network="eip155:8453"), hostile.base_url, Decimal(0), payments, False, ()
-            )
+            found = configured(hostile.base_url, Path(folder))
+            payments = found.payments
             charged: object = "answered"
             try:
                 buy(found)

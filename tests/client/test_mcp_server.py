@@ -17,17 +17,12 @@ import pytest
 from mcp import Client
 from mcp.server.lowlevel.server import Server
 
-from coinslot import gone_clients, openapi_tools
-from coinslot.async_exchange import AsyncExchange
-from coinslot.capped_buyer import CappedBuyer
-from coinslot.configuration import Configuration
-from coinslot.delivered_answers import DeliveredAnswers
+from coinslot import gone_clients, mcp_command, openapi_tools
 from coinslot.evm_signer import EvmSigner
-from coinslot.mcp_server import McpServer
-from coinslot.page_delta import PageDelta
+from coinslot.mcp_command import Owner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
-from tests.client.conftest import KEY, Canned, Seen, Shop
+from tests.client.conftest import Canned, Seen, Shop, configured
 
 pytestmark = pytest.mark.anyio
 CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
@@ -92,20 +87,10 @@ def server(shop: Shop, tmp_path: Path) -> MakeServer:
 
     @asynccontextmanager
     async def serving(caps: Caps | None) -> AsyncIterator[Server[Any]]:
-        found = Configuration(
-            EvmSigner(KEY, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
-        )
-        buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
-        exchange = AsyncExchange(shop.base_url, timeout_s=5)
-        async with DeliveredAnswers() as delivered:
-            missing = ("No cap is set.",)
-            page_delta = PageDelta(None, missing=missing, exchange=exchange)
-            yield McpServer(
-                shop.base_url, exchange, buyer, missing=missing, delivered=delivered, page_delta=page_delta
-            ).server("1")
-        await exchange.aclose()
-        if buyer is not None:
-            await buyer.aclose()
+        missing = ("No cap is set.",)
+        owner = Owner(shop.base_url, caps, configured(shop.base_url, tmp_path), missing, None, missing)
+        async with mcp_command.serving(owner, timeout_s=5) as tools:
+            yield tools.server("1")
 
     return serving
 

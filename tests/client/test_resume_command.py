@@ -16,13 +16,11 @@ import pytest
 from coinslot import resuming
 from coinslot.buyer import ignore
 from coinslot.capped_buyer import CappedBuyer
-from coinslot.configuration import Configuration
 from coinslot.errors import CallFailed
-from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
 from coinslot.spending_journal import MAY_SETTLE_S, Ended, SpendingJournal
-from tests.client.conftest import DROP, KEY, Command, Shop
+from tests.client.conftest import DROP, Command, Shop, configured
 
 pytestmark = pytest.mark.usefixtures("sandbox", "one_attempt")
 
@@ -129,7 +127,7 @@ def test_what_was_never_charged_is_given_back_once(
 ) -> None:
     """To the caps that it was reserved under, wherever an earlier `coinslot resume` was killed."""
     folder = PaymentFolder(tmp_path / "state")
-    found = Configuration(EvmSigner(KEY, network="eip155:8453"), shop.base_url, Decimal(0), folder, False, ())
+    found = configured(shop.base_url, folder.path)
     caps = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
     shop.paid = [
         shop.problem(500, charged="unknown"),

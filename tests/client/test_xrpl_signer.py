@@ -99,13 +99,11 @@ def test_tags_and_tickets_where_they_are_wanted(node: XrplServer) -> None:
     ("changes", "why"),
     [
         ({"network": "xrpl:1"}, "pays on xrpl:0"),
-        ({"scheme": "upto"}, "scheme"),
         ({"asset": "XRP"}, "asset"),
         ({"asset": USDC.currency}, "asset"),
         ({"extra": {"issuer": USDC.issuer}}, "asset"),
         ({"extra": {"areFeesSponsored": True}}, "fee"),
         ({"extra": {"areFeesSponsored": None}}, "fee"),
-        ({"extra": {"paymentFlow": "escrow"}}, "flow"),
         ({"extra": {"crossCurrency": True}}, "form"),
         ({"extra": {"facilitator": {"id": "x"}}}, "form"),
         ({"extra": {"assetTransferMethod": "check"}}, "form"),
@@ -115,8 +113,6 @@ def test_tags_and_tickets_where_they_are_wanted(node: XrplServer) -> None:
         ({"amount": "0"}, "amount"),
         ({"pay_to": "nobody"}, "payTo"),
         ({"pay_to": PAYER.address}, "own account"),
-        ({"max_timeout_seconds": 0}, "maxTimeoutSeconds"),
-        ({"max_timeout_seconds": 601}, "maxTimeoutSeconds"),
     ],
 )
 def test_it_pays_nothing_that_could_do_more(node: XrplServer, changes: dict[str, Any], why: str) -> None:
