@@ -156,8 +156,8 @@ async def test_a_cap_of_a_call_that_is_not_sold_is_reported(
     )
 
 
-async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None:
-    """Nothing is signed, and the message says what changed."""
+async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop, tmp_path: Path) -> None:
+    """Nothing is reserved or signed, and the message says what changed."""
     async with serve() as client:
         assert not (await client.call_tool("echo", {"message": "hi"})).is_error
         shop.unpaid = [
@@ -166,7 +166,7 @@ async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None
         drifted = await client.call_tool("echo", {"message": "hi"})
         assert "the recipient is '0x000000000000000000000000000000000000dEaD', and was" in drifted.content[0].text
         assert left(await client.call_tool("spend_status")) == "0.002"
-    assert len(shop.payments) == 1
+    assert (len(shop.payments), (tmp_path / "reservations.jsonl").read_text().count("reserved")) == (1, 1)
 
 
 async def test_a_call_that_is_cancelled_before_it_is_sent_is_given_back(
