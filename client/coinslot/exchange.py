@@ -130,7 +130,7 @@ def _proxy(base_url: str) -> httpcore.Proxy | None:
     """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for a server."""
     parts, proxies = urlsplit(base_url), getproxies()
     address = proxies.get(parts.scheme) or proxies.get("all")
-    if not address or proxy_bypass(parts.netloc):
+    if not address or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     proxy = urlsplit(address if "://" in address else f"http://{address}")
     return httpcore.Proxy(

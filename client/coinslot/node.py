@@ -15,7 +15,15 @@ from coinslot.errors import Unreachable
 from coinslot.exchange import ConnectionLost
 
 TIMEOUT_S = 10.0
-_BAD_ANSWERS = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, msgspec.DecodeError)
+_BAD_ANSWERS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    msgspec.DecodeError,
+)
 
 
 @contextmanager
@@ -31,7 +39,8 @@ def connected(network: str, url: str) -> Iterator[Callable[[dict[str, Any]], Any
     """
     try:
         user, at, _ = urlsplit(url).netloc.rpartition("@")
-        headers = {"authorization": f"Basic {base64.b64encode(unquote_to_bytes(user)).decode()}"} if at else {}
+        login = unquote_to_bytes(user if ":" in user else f"{user}:")
+        headers = {"authorization": f"Basic {base64.b64encode(login).decode()}"} if at else {}
         with BlockingExchange(url, timeout_s=TIMEOUT_S) as exchange:
 
             def call(document: dict[str, Any]) -> Any:
