@@ -49,7 +49,9 @@ class CappedBuyer:
         reserved, is_saved = "", False
 
         def reserve(choice: Choice) -> None:
-            nonlocal reserved
+            nonlocal reserved, is_saved
+            signed.clear()  # of a voucher that the server has corrected: its reservation has ended
+            is_saved = False
             self.pins.check(endpoint, choice.offer, choice.price)
             reserved = self._journal.reserve(endpoint, choice.price, self.caps, now=int(time.time()))
             self.pins.record(endpoint, choice.offer, choice.price)

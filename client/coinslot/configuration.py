@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from coinslot import sandbox_file, wallet_source
+from coinslot import channel_wallet, sandbox_file, wallet_source
 from coinslot.address import is_loopback
 from coinslot.errors import InvalidCall
 from coinslot.options import Options
@@ -47,19 +47,33 @@ def find(options: Options) -> Configuration:
         WalletUnusable: there is no wallet.
         InvalidCall: no server is named; or the wallet is not a sandbox's, and nothing limits the price.
     """
-    source, env = wallet_source.find(options), options.env
-    base_url = options.server(source.sandbox)
+    key_file, env = channel_wallet.delegated_key(options), options.env
+    source = wallet_source.find(replace(options, key_file=key_file or options.key_file))
+    sandbox = source.sandbox
+    payments = _sandbox_folder(source.path, env) if sandbox else PaymentFolder(state_folder(env))
+    if key_file:  # the sandbox's wallet may have opened its channel
+        payments, is_sandbox = _folder_with_channel(source.signer, payment_folders(options))
+        sandbox = sandbox_file.nearest(env, options.folder) if is_sandbox else None
+    base_url = options.server(sandbox)
     warnings = [source.warning] if source.warning else []
     if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         warnings.append("the server's address is not https: others on the way can read the call and change its price")
     return Configuration(
-        signer=source.signer,
+        signer=channel_wallet.signer(options, source.signer, payments.channels, base_url),
         base_url=base_url,
-        max_price=_limit(options, is_sandbox=source.sandbox is not None),
-        payments=_sandbox_folder(source.path, env) if source.sandbox else PaymentFolder(state_folder(env)),
-        is_sandbox=source.sandbox is not None,
+        max_price=_limit(options, is_sandbox=sandbox is not None),
+        payments=payments,
+        is_sandbox=sandbox is not None,
         warnings=tuple(warnings),
     )
+
+
+def _folder_with_channel(signer: Signer, folders: Sequence[tuple[PaymentFolder, bool]]) -> tuple[PaymentFolder, bool]:
+    """The folder with a channel whose vouchers this key signs; the first without one. Raises ChannelUnusable."""
+    for payments, is_sandbox in folders:
+        if any(one.config.payer_authorizer == signer.address for one in payments.channels.all()):
+            return payments, is_sandbox
+    return folders[0]
 
 
 def payment_folders(options: Options) -> list[tuple[PaymentFolder, bool]]:

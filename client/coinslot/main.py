@@ -22,6 +22,7 @@ With --json, standard output is one object: {"ok": true, "status", "price": {"am
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import os
 import signal
@@ -45,6 +46,9 @@ _ENVIRONMENT = """environment:
     COINSLOT_WALLET_KEY_FILE  file of the wallet's key (64 hex digits), instead of --key-file
     COINSLOT_WALLET_RPC_URL   node of the wallet's network, instead of --rpc-url
     COINSLOT_MAX_PRICE        most that one call may cost, in dollars, instead of --max-price
+    COINSLOT_SCHEME           exact or channel, instead of --scheme
+    COINSLOT_CAP_DEPOSIT      most that channels may hold at a time, in dollars (default: 5)
+    COINSLOT_CHANNEL_KEY_FILE file of a key that only signs for channels which `coinslot channels open` opened for it
     COINSLOT_STATE_DIR        folder of open payments and of what was spent, instead of ~/.local/state/coinslot
     COINSLOT_SANDBOX_FILE     sandbox file, instead of the first var/sandbox.json from here upward
 """
@@ -134,15 +138,24 @@ def _command(arguments: argparse.Namespace) -> int:
     from coinslot.options import Options
     from coinslot.output import Output
 
-    output, names = Output(as_json=arguments.json), ("url", "key_file", "rpc_url", "max_price", "timeout_s")
+    output, names = Output(as_json=arguments.json), {field.name for field in dataclasses.fields(Options)} - {"rail"}
     options = Options(
         rail=Rail(getattr(arguments, "rail", RAILS[0])),
         env=os.environ,
         folder=Path.cwd(),
-        **{name: getattr(arguments, name) for name in names if hasattr(arguments, name)},
+        **{name: value for name, value in vars(arguments).items() if name in names},
     )
     match arguments.command:
-        case "call":
+        case "channels" if arguments.action == "list":
+            from coinslot import channels_command
+
+            return channels_command.show(options, output)
+        case "channels" if arguments.action != "open":
+            from coinslot.channels_command import ChannelsCommand
+
+            command = ChannelsCommand(options, output)
+            return (command.refund if arguments.action == "refund" else command.withdraw)(arguments.channel)
+        case "call" | "channels":
             from coinslot.call_command import CallCommand
 
             return CallCommand(
@@ -195,6 +208,22 @@ def _parser() -> argparse.ArgumentParser:
     call.add_argument("--show-challenge", action="store_true", help="print the 402 and do not pay")
     call.add_argument("--resume", metavar="FILE", type=Path, help="send a saved payment again instead of a new one")
 
+    channels = commands.add_parser("channels", help="deposits that calls are paid out of", **shape)
+    actions = channels.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="show what is in each", **shape)
+    opening = actions.add_parser("open", help="buy one call with a deposit, for others to come", **shape)
+    opening.add_argument("name", metavar="NAME", help="the call, e.g. echo")
+    opening.add_argument("body", metavar="JSON", nargs="?", help="its body")
+    opening.add_argument("--max-price", metavar="DOLLARS", type=_dollars, help="most that the call may cost")
+    opening.set_defaults(scheme="channel", opens=True, resume=None, show_challenge=False)
+    refund = actions.add_parser("refund", help="have the server pay back what is left", **shape)
+    withdraw = actions.add_parser("withdraw", help="take out what is left without the server, after its delay", **shape)
+    for action in (refund, withdraw):
+        action.add_argument("channel", metavar="CHANNEL", help="how its id begins")
+    for action in (opening, refund, withdraw):
+        action.add_argument("--channel-key-file", metavar="FILE",
+                            help="key that signs its calls (open: made when missing; default: the wallet's)")  # fmt: skip
+
     resume = commands.add_parser("resume", help="fetch the answers to payments that were interrupted", **shape)
     resume.add_argument("files", metavar="FILE", nargs="*", type=Path, help="saved payment (default: all open ones)")
 
@@ -206,17 +235,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     mcp.set_defaults(json=False)
     mcp.add_argument("--http", metavar="PORT", type=_port, help="listen on 127.0.0.1:PORT instead of standard input")
-    for command in (call, catalogue, mcp):
+    for command in (call, catalogue, mcp, opening):
         command.add_argument("--url", metavar="BASE", help="address of the server")
-    for command in (call, catalogue, resume, mcp):
+    for command in (call, mcp):
+        command.add_argument("--scheme", choices=("exact", "channel"),
+                             help="pay for each call (exact, the default), or out of a deposit (channel)")  # fmt: skip
+    for command in (call, opening):
+        command.add_argument("--deposit", metavar="DOLLARS", type=_dollars,
+                             help="what a deposit is to be (default: the least that the server takes)")  # fmt: skip
+    for command in (call, catalogue, resume, mcp, opening, refund, withdraw):
         command.add_argument("--timeout", dest="timeout_s", metavar="SECONDS", type=_seconds, default=35.0,
                              help="longest wait for one answer (default: 35)")  # fmt: skip
-    for command in (call, wallet, mcp):
+    for command in (call, wallet, mcp, opening, refund, withdraw):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
         command.add_argument("--rail", choices=[str(rail) for rail in RAILS], default=str(RAILS[0]),
                              help="network and asset to pay with (default: base)")  # fmt: skip
         command.add_argument("--rpc-url", metavar="URL", help="node of that network, which every rail but EVM's needs")
-    for command in (call, resume, spent, catalogue, wallet):
+    for command in (call, resume, spent, catalogue, wallet, listing, opening, refund, withdraw):
         command.add_argument("--json", action="store_true", help="print one JSON object, for errors too")
     return parser
 

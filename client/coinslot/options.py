@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 from coinslot import sandbox_file
 from coinslot.address import checked_base
@@ -14,6 +15,7 @@ from coinslot.sandbox_file import Sandbox
 from shared.x402.networks import Rail
 
 URL_ENVIRONMENT = "COINSLOT_URL"
+Scheme = Literal["exact", "channel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,9 @@ class Options:
 
     Attributes:
         timeout_s: longest wait for one HTTP answer.
+        deposit: into a channel, in dollars.
+        opens: the call is bought to deposit, whatever the channel has left.
+        channel_key_file: file of the key that signs a channel's vouchers, where it is not the wallet's.
         folder: where the search for a sandbox file starts.
     """
 
@@ -31,6 +36,10 @@ class Options:
     rpc_url: str | None = None
     max_price: Decimal | None = None
     timeout_s: float = 35.0
+    scheme: Scheme | None = None
+    deposit: Decimal | None = None
+    opens: bool = False
+    channel_key_file: str | None = None
     env: Mapping[str, str]
     folder: Path
 
@@ -57,5 +66,4 @@ class Options:
 
     def server_without_wallet(self) -> str:
         """The base address for what costs nothing. Raises InvalidCall, WalletUnusable."""
-        path = sandbox_file.find(self.env, self.folder)
-        return self.server(None if path is None or self.url else sandbox_file.read(path))
+        return self.server(None if self.url else sandbox_file.nearest(self.env, self.folder))

@@ -46,7 +46,9 @@ def find(options: Options, *, base_url: str, other: Configuration | None) -> Con
     key_file = values[KEY_FILE_ENVIRONMENT]
     _check_private(Path(key_file))
     found = configuration.find(
-        replace(options, url=base_url, key_file=key_file, rail=RAIL, rpc_url=values[RPC_URL_ENVIRONMENT])
+        replace(
+            options, url=base_url, key_file=key_file, rail=RAIL, rpc_url=values[RPC_URL_ENVIRONMENT], scheme="exact"
+        )
     )
     if other is not None and other.signer.address == found.signer.address:
         raise WalletUnusable("page_delta is not offered: its wallet is that of the other tools, and must be its own")
