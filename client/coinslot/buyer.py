@@ -71,6 +71,8 @@ class Buyer:
     def call(self, name: str, body: object = None, *, keep: bool = False) -> Answer:
         """Buy one call. It signs one payment at most, for the challenge that it has requested.
 
+        Out of a channel it signs a second voucher when the server proves that the first one started too low.
+
         Args:
             name: ``echo``, ``chain/chain-id``.
             body: bytes are sent as they are, None sends no body, everything else is sent as JSON.

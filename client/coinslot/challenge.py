@@ -92,6 +92,14 @@ def read(reply: Reply) -> Quote:
     return Quote(challenge, document)
 
 
+def of(reply: Reply) -> Challenge | None:
+    """The challenge of a 402, when it can be read."""
+    try:
+        return read(reply).challenge if reply.status == 402 else None
+    except ChallengeRefused:
+        return None
+
+
 def _unpack(header: str) -> bytes:
     try:
         return base64.b64decode(header, validate=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from coinslot import channel_outcomes, channel_wallet, configuration, payment, sandbox_file, wallet_source
+from coinslot import challenge, channel_outcomes, channel_wallet, configuration, payment, sandbox_file, wallet_source
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.challenge import Quote, request_challenge
@@ -86,11 +86,8 @@ class ChannelsCommand:
                 receipt = receipt_of(reply)
                 if reply.status == 200 and receipt is not None and receipt.success:
                     return self._refunded(store, channel, receipt)
-                challenge = channel_outcomes.challenge_of(reply)
-                with store.changing() as channels:
-                    extras = () if challenge is None else (one.extra for one in challenge.accepts)
-                    is_corrected = any(channel_outcomes.correct(channels[channel.id], extra) for extra in extras)
-                    channel = channels[channel.id]
+                is_corrected = channel_outcomes.corrected(store, channel.id, challenge.of(reply))
+                channel = store.find(channel.id)
                 if is_last or not is_corrected:
                     raise _refusal(reply, channel, receipt, request_id)
         raise AssertionError
@@ -232,8 +229,8 @@ def _refusal(
 ) -> PaymentRejected | CallFailed:
     if reply.status != 402:
         return failure(reply, url=channel.url, request_id=request_id, payment=None, now=time.time())
-    challenge = channel_outcomes.challenge_of(reply)
-    reason = (receipt.error_reason if receipt else None) or (challenge.error if challenge else "no reason given")
+    answered = challenge.of(reply)
+    reason = (receipt.error_reason if receipt else None) or (answered.error if answered else "no reason given")
     return PaymentRejected(
         f"the server does not pay the rest back: {reason[:200]}",
         reason=reason,

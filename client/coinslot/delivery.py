@@ -25,7 +25,6 @@ from coinslot import challenge
 from coinslot.answer import Answer, answer_of
 from coinslot.errors import (
     CallFailed,
-    ChallengeRefused,
     Charged,
     CoinslotError,
     OutcomeUnknown,
@@ -130,8 +129,9 @@ def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, was_
 
 def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> PaymentRejected:
     """A 402 means "not charged", unless its receipt or an earlier attempt says otherwise."""
-    receipt, quote = receipt_of(reply), _quote(reply)
-    reason = (receipt.error_reason if receipt else None) or _stated_reason(quote)
+    receipt, answered = receipt_of(reply), challenge.of(reply)
+    stated = answered.error[:MAX_DETAIL_CHARS] if answered else ""
+    reason = (receipt.error_reason if receipt else None) or stated or "no reason given"
     age_s = time.time() - payment.signed_at
     charged: Charged
     if payment.offer.scheme == CHANNEL:
@@ -155,17 +155,6 @@ def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt
         payment=payment,
         status=reply.status,
         receipt=receipt,
-        challenge=None if quote is None else quote.challenge,
+        challenge=answered,
         request_id=request_id_of(reply) or request_id,
     )
-
-
-def _quote(reply: Reply) -> challenge.Quote | None:
-    try:
-        return challenge.read(reply)
-    except ChallengeRefused:
-        return None
-
-
-def _stated_reason(quote: challenge.Quote | None) -> str:
-    return (quote.challenge.error[:MAX_DETAIL_CHARS] if quote else "") or "no reason given"

@@ -121,7 +121,7 @@ class PaymentFolder:
         descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            write_through(descriptor, content)
+            _write(descriptor, content)
             os.rename(unfinished, path)
             sync_folder(self.path)
         except BaseException:
@@ -193,7 +193,7 @@ def _decoded(saved: _Saved) -> SignedPayment:
     )
 
 
-def write_through(descriptor: int, content: bytes) -> None:
+def _write(descriptor: int, content: bytes) -> None:
     """Return when the content is on the disk. Raises OSError."""
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)

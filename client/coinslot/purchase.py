@@ -75,12 +75,13 @@ class Purchases:
         self.on_progress(Quoted(choice.price, signer.asset, signer.network, signer.address))
         if choice.offer.scheme == CHANNEL:
             await self._resume_vouchers()
+        attempt = functools.partial(self._paid, choice, quote, url, content, request_id=request_id, keep=keep)
         try:
-            return await self._paid(choice, quote, url, content, request_id=request_id, keep=keep)
+            return await attempt()
         except PaymentRejected as rejected:
             if not await self._corrected(rejected):
                 raise
-        return await self._paid(choice, quote, url, content, request_id=request_id, keep=keep)
+        return await attempt()
 
     async def resume(self, payment: SignedPayment | SavedPayment, *, keep: bool) -> Answer:
         """As Buyer.resume says."""
@@ -101,15 +102,7 @@ class Purchases:
                 if time.monotonic() > give_up_at:
                     raise
             await self.exchange.pause(DEPOSIT_POLL_S)
-        try:
-            saved = await self.exchange.run(lambda: self._save(payment))
-        except PaymentNotSaved:
-            await self._ended(lambda store: channel_outcomes.unsent(store, payment))
-            raise
-        except BaseException:
-            self._interrupted(payment)
-            raise
-        return await self._deliver(payment, saved, request_id=request_id, keep=keep, in_doubt=False)
+        return await self._deliver(payment, None, request_id=request_id, keep=keep, in_doubt=False)
 
     async def _resume_vouchers(self) -> None:
         """Send the vouchers whose process has died once more, before the server forgets their answers, and keep these."""
@@ -143,12 +136,13 @@ class Purchases:
         payments, payment = self.payments, rejected.payment
         if payments is None or payment is None or rejected.charged is not False:
             return False
-        return await self.exchange.run(
-            lambda: channel_outcomes.corrected(payments.channels, payment, rejected.challenge)
+        signed = channel_outcomes.signed(payment)
+        return signed is not None and await self.exchange.run(
+            lambda: channel_outcomes.corrected(payments.channels, signed.channel, rejected.challenge)
         )
 
     async def _ended(self, end: Callable[[ChannelStore], None]) -> None:
-        """Note in the store of channels what became of a payment. Where that fails, its voucher goes on counting."""
+        """Note in the store of channels what became of a payment. Where that fails, its voucher continues to count."""
         payments = self.payments
         if payments is not None:
             with contextlib.suppress(ChannelUnusable):
@@ -181,6 +175,7 @@ class Purchases:
     ) -> Answer:
         try:
             if not in_doubt:
+                saved = await self.exchange.run(lambda: self._save(payment))
                 self.on_signed(payment)
             self.on_progress(Sending(payment, None if saved is None else saved.path))
             answer = await deliver(
@@ -191,12 +186,8 @@ class Purchases:
                 on_progress=self.on_progress,
                 in_doubt=in_doubt,
             )
-        except CoinslotError as caught:
-            error = caught
-            if isinstance(error, Unreachable) and not in_doubt:
-                await self._ended(lambda store: channel_outcomes.unsent(store, payment))
-            else:
-                await self._ended(lambda store: channel_outcomes.failed(store, payment, error))
+        except CoinslotError as error:
+            await self._ended(functools.partial(channel_outcomes.failed, payment=payment, error=error))
             if error.charged is True:
                 self._log(payment, None, error.request_id or request_id, answered=False)
             if saved is not None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import subprocess
 import sys
+from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,20 +19,21 @@ import pytest
 from coincurve import PrivateKey
 
 from coinslot import resuming
-from coinslot.async_buyer import AsyncBuyer
 from coinslot.buyer import Buyer, ignore
+from coinslot.capped_buyer import CappedBuyer
 from coinslot.channel_signer import ChannelSigner, Depositing
 from coinslot.channel_store import Channel
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed, CapReached, PaymentRejected
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
+from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
 from shared.x402 import evm_channel_ids
 from shared.x402.evm import address_of
 from tests.channel_signing import Payer
 from tests.client.channel_shop import PRICE, ChannelShop
-from tests.client.conftest import DROP, KEY, Canned, Shop
+from tests.client.conftest import DROP, KEY, Canned, Shop, configured
 from tests.signing import rsv
 
 NO_PATIENCE = RetryPolicy(budget_s=0)
@@ -194,31 +198,54 @@ def test_processes_share_one_channel(channel_shop: ChannelShop, payments: Paymen
     assert channel.signed == max(most for most, _ in channel_shop.vouchers)
 
 
-def test_calls_at_the_same_time_wait_for_one_deposit(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
-    """Six tasks of one process, and a single deposit that covers all. A voucher that is overtaken is signed anew, higher."""
+CAPS = Caps(per_call=Decimal(1), per_day=Decimal(1), total=Decimal(1), per_endpoint={})
+
+
+def capped(shop: Shop, payments: PaymentFolder, **how: Any) -> CappedBuyer:
+    """A wallet that pays out of channels, within caps."""
     own = EvmSigner(KEY)
+    signer = ChannelSigner(own, payments.channels, shop.base_url, Depositing(own, **how))
+    return CappedBuyer(replace(configured(shop.base_url, payments.path), signer=signer), CAPS, timeout_s=3)
+
+
+async def bought(buyer: CappedBuyer, number: int) -> int:
+    """The voucher that paid a call."""
+    answer = await buyer.call("echo", {"n": number})
+    assert answer.saved is not None
+    answer.saved.remove()
+    most: int = answer.body["max"]
+    return most
+
+
+def reservations(payments: PaymentFolder) -> Counter[str]:
+    """How many lines of each state the journal of caps has."""
+    return Counter(json.loads(line)["state"] for line in payments.journal.path.read_text().splitlines())
+
+
+def test_calls_at_the_same_time_wait_for_one_deposit(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
+    """Six tasks of one process, and a single deposit that covers all. A voucher that is overtaken is signed anew, higher.
+
+    A call that waits for the deposit is reserved under the caps once.
+    """
 
     async def run() -> list[int]:
-        signer = ChannelSigner(
-            own, payments.channels, channel_shop.shop.base_url, Depositing(own, amount=Decimal("0.05"))
-        )
         found: list[int] = []
 
         async def one(number: int) -> None:
-            found.append((await buyer.call("echo", {"n": number})).body["max"])
+            found.append(await bought(buyer, number))
 
-        wallet = Wallet((signer,))
-        async with (
-            AsyncBuyer(channel_shop.shop.base_url, wallet, max_price=None, payments=payments) as buyer,
-            anyio.create_task_group() as tasks,
-        ):
+        buyer = capped(channel_shop.shop, payments, amount=Decimal("0.05"))
+        async with anyio.create_task_group() as tasks:
             for number in range(6):
                 tasks.start_soon(one, number)
+        await buyer.aclose()
         return found
 
     assert len(set(anyio.run(run))) == 6
     assert channel_shop.account.charged == 6 * PRICE
     assert list(channel_shop.deposits.values()) == [50_000]
+    counted = reservations(payments)
+    assert (counted["paid"], counted["unsent"], counted["reserved"] - counted["refused"]) == (6, 0, 6)
 
 
 def test_the_cap_of_deposits_is_for_all_channels(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
@@ -271,6 +298,22 @@ def test_a_correction_with_our_own_signature_is_believed(channel_shop: ChannelSh
         forget(payments, PRICE)
         assert buyer.call("echo", {"n": 3}).body["max"] == 4 * PRICE
     assert len(channel_shop.shop.payments) == 5
+
+
+def test_both_vouchers_of_a_corrected_call_are_reserved(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
+    """The shop could claim both, so the first counts under the caps as every refused payment does."""
+
+    async def run() -> Decimal:
+        buyer = capped(channel_shop.shop, payments)
+        for n in range(3):
+            if n == 2:
+                forget(payments, PRICE)
+            await bought(buyer, n)
+        await buyer.aclose()
+        return (await buyer.left()).spent
+
+    assert anyio.run(run) == Decimal("0.004")
+    assert reservations(payments) == {"reserved": 4, "paid": 3, "refused": 1}
 
 
 @pytest.mark.parametrize("lie", ["above", "foreign", "unproven", "none"])
