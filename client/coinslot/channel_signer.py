@@ -109,17 +109,8 @@ class ChannelSigner(Signer):
         return {
             "type": "voucher",
             "channelConfig": msgspec.to_builtins(channel.config),
-            "voucher": self.voucher(channel, most),
+            "voucher": voucher(self._authorizer, channel, most),
             **({} if deposit is None else {"type": "deposit", "deposit": deposit}),
-        }
-
-    def voucher(self, channel: Channel, most: int) -> dict[str, str]:
-        """A voucher over an amount that the store has counted."""
-        digest = evm_channel_ids.voucher_digest(evm_channel_ids.chain_id_of(channel.network), channel.raw_id, most)
-        return {
-            "channelId": channel.id,
-            "maxClaimableAmount": str(most),
-            "signature": self._authorizer.sign_digest(digest),
         }
 
     def _channel(self, channels: dict[str, Channel], offer: Offer) -> Channel:
@@ -180,3 +171,13 @@ class ChannelSigner(Signer):
 
     def _dollars(self, atomic: int) -> str:
         return text_of(atomic, self._token.decimals)
+
+
+def voucher(authorizer: EvmSigner, channel: Channel, most: int) -> dict[str, str]:
+    """A voucher over an amount that the store has counted."""
+    digest = evm_channel_ids.voucher_digest(evm_channel_ids.chain_id_of(channel.network), channel.raw_id, most)
+    return {
+        "channelId": channel.id,
+        "maxClaimableAmount": str(most),
+        "signature": authorizer.sign_digest(digest),
+    }

@@ -14,6 +14,7 @@ from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.challenge import Quote, request_challenge
 from coinslot.channel_chain import ChainState, ChannelChain
+from coinslot.channel_signer import voucher
 from coinslot.channel_store import Channel, ChannelStore
 from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, WalletUnusable
 from coinslot.evm_signer import EvmSigner
@@ -24,7 +25,6 @@ from coinslot.prices import text_of
 from coinslot.problem import failure
 from coinslot.receipt import receipt_of
 from shared.networks import name_of
-from shared.x402.evm_channel_ids import chain_id_of, voucher_digest
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer, Settlement
 
@@ -76,7 +76,10 @@ class ChannelsCommand:
                 completed(request_challenge(exchange, channel.url, None, request_id=uuid.uuid4().hex)), channel
             )
             for is_last in (False, True):
-                header = payment.encode(offer, _refund_payload(channel, authorizer), resource={}, extensions={})
+                # The voucher says nothing new: what the server knows as charged already.
+                signed = voucher(authorizer, channel, channel.base)
+                payload = {"type": "refund", "channelConfig": channel.config, "voucher": signed}
+                header = payment.encode(offer, payload, resource={}, extensions={})
                 request_id = uuid.uuid4().hex
                 headers = {payment.HEADER: header, "x-request-id": request_id}
                 try:
@@ -211,17 +214,6 @@ def _offer(quote: Quote | Answer, channel: Channel) -> Offer:
     """The server's offer of today, else the one that was paid last."""
     offers = () if isinstance(quote, Answer) else quote.challenge.accepts
     return next((one for one in offers if channel.fits(one)), channel.offer)
-
-
-def _refund_payload(channel: Channel, authorizer: EvmSigner) -> dict[str, Any]:
-    """The voucher in it says nothing new: what the server knows as charged already."""
-    digest = voucher_digest(chain_id_of(channel.network), channel.raw_id, channel.base)
-    voucher = {
-        "channelId": channel.id,
-        "maxClaimableAmount": str(channel.base),
-        "signature": authorizer.sign_digest(digest),
-    }
-    return {"type": "refund", "channelConfig": channel.config, "voucher": voucher}
 
 
 def _refusal(

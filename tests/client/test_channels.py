@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -201,10 +201,9 @@ def test_processes_share_one_channel(channel_shop: ChannelShop, payments: Paymen
 CAPS = Caps(per_call=Decimal(1), per_day=Decimal(1), total=Decimal(1), per_endpoint={})
 
 
-def capped(shop: Shop, payments: PaymentFolder, **how: Any) -> CappedBuyer:
+def capped(shop: Shop, payments: PaymentFolder, depositing: Depositing | None) -> CappedBuyer:
     """A wallet that pays out of channels, within caps."""
-    own = EvmSigner(KEY)
-    signer = ChannelSigner(own, payments.channels, shop.base_url, Depositing(own, **how))
+    signer = ChannelSigner(EvmSigner(KEY), payments.channels, shop.base_url, depositing)
     return CappedBuyer(replace(configured(shop.base_url, payments.path), signer=signer), CAPS, timeout_s=3)
 
 
@@ -234,11 +233,13 @@ def test_calls_at_the_same_time_wait_for_one_deposit(channel_shop: ChannelShop, 
         async def one(number: int) -> None:
             found.append(await bought(buyer, number))
 
-        buyer = capped(channel_shop.shop, payments, amount=Decimal("0.05"))
-        async with anyio.create_task_group() as tasks:
+        depositing = Depositing(EvmSigner(KEY), amount=Decimal("0.05"))
+        async with (
+            aclosing(capped(channel_shop.shop, payments, depositing)) as buyer,
+            anyio.create_task_group() as tasks,
+        ):
             for number in range(6):
                 tasks.start_soon(one, number)
-        await buyer.aclose()
         return found
 
     assert len(set(anyio.run(run))) == 6
@@ -301,19 +302,28 @@ def test_a_correction_with_our_own_signature_is_believed(channel_shop: ChannelSh
 
 
 def test_both_vouchers_of_a_corrected_call_are_reserved(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
-    """The shop could claim both, so the first counts under the caps as every refused payment does."""
+    """The shop could claim both, so the first counts under the caps as every refused payment does.
 
-    async def run() -> Decimal:
-        buyer = capped(channel_shop.shop, payments)
-        for n in range(3):
-            if n == 2:
-                forget(payments, PRICE)
-            await bought(buyer, n)
-        await buyer.aclose()
-        return (await buyer.left()).spent
+    Where too little is left for the second one, it is not signed and does not count.
+    """
+    with a_buyer(channel_shop.shop, payments) as buyer:
+        for n in range(9):
+            buyer.call("echo", {"n": n})
+    spent = []
 
-    assert anyio.run(run) == Decimal("0.004")
-    assert reservations(payments) == {"reserved": 4, "paid": 3, "refused": 1}
+    async def run() -> None:
+        async with aclosing(capped(channel_shop.shop, payments, None)) as buyer:
+            for n in range(9, 11):
+                forget(payments, (n - 1) * PRICE)
+                try:
+                    await bought(buyer, n)
+                finally:
+                    spent.append((await buyer.left()).spent)
+
+    with pytest.raises(CapReached, match=r"0 dollars are left in the channel"):
+        anyio.run(run)
+    assert spent == [Decimal("0.002"), Decimal("0.003")]
+    assert reservations(payments) == {"reserved": 4, "paid": 1, "refused": 2, "unsent": 1}
 
 
 @pytest.mark.parametrize("lie", ["above", "foreign", "unproven", "none"])
