@@ -54,7 +54,7 @@ class Row(NamedTuple):
     is_shown: bool
 
 
-class Site:
+class PageRenderer:
     """All pages of one installation.
 
     Args:
