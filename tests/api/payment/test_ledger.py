@@ -21,7 +21,6 @@ from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of,
 from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.servers.redis_connection import RedisConnection
-from tests.api.payment.primaries import Primaries, three_primaries
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
@@ -30,19 +29,6 @@ Done = Callable[[str, Outcome], bytes]
 
 RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
 SEALER = AnswerSealer(bytes(range(32)))
-
-
-@pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
-    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
-        yield made
-
-
-@pytest.fixture(params=["one", "three"])
-def urls(request: pytest.FixtureRequest, redis_url: str) -> list[str]:
-    """Of a ledger of one primary; and of three, which refuse a script with keys of two buckets."""
-    three: Primaries | None = request.getfixturevalue("three") if request.param == "three" else None
-    return [redis_url] if three is None else three.urls
 
 
 @pytest.fixture
@@ -82,66 +68,12 @@ def a_claim(**changes: object) -> Claim:
     return dataclasses.replace(claim, **changes)
 
 
-async def test_find_does_not_claim(ledger: Ledger, client: Commands) -> None:
-    """Looking for an unknown payment writes nothing."""
-    claim = a_claim()
-    assert (await ledger.find(claim)).verdict is Verdict.ABSENT
-    assert not await client.call("EXISTS", record_key(claim.payment_id))
-
-
 async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
     """Of 200 simultaneous claims one settles and the others wait."""
     claim = a_claim()
     entries = await asyncio.gather(*(ledger.claim(claim) for _ in range(200)))
     verdicts = sorted(entry.verdict for entry in entries)
     assert verdicts == [Verdict.SETTLE] + [Verdict.WAIT] * 199
-
-
-async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: Done) -> None:
-    """A payment belongs to the first request that presented it. Until that one is settled, nobody knows whether it pays."""
-    claim = a_claim()
-    other = dataclasses.replace(claim, fingerprint="f2")
-    await ledger.claim(claim)
-    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
-    await ledger.unknown(claim.payment_id, 1)
-    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
-    answers(claim.payment_id, Ok(b"{}"))
-    assert (await ledger.find(other)).verdict is Verdict.CONFLICT
-
-
-async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: Done) -> None:
-    """After DONE every copy of the request gets the stored bytes."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Ok(b'{"ok":true}'))
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
-    assert SEALER.open(entry.answer, ENDPOINT, claim.payment_id, b"") == Ok(b'{"ok":true}')
-
-
-async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
-    """A job that ran twice answers twice the same."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    first = answers(claim.payment_id, Ok(b"1"))
-    assert answers(claim.payment_id, Ok(b"2")) == first
-    assert answers(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
-
-
-async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: Done) -> None:
-    """The same request runs the job again, without another settlement."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
-    entry = await ledger.claim(claim)
-    assert entry.verdict is Verdict.RUN
-    assert entry.receipt == RECEIPT
-    assert (await ledger.claim(claim)).verdict is Verdict.WAIT
 
 
 async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: Done) -> None:
@@ -165,48 +97,6 @@ async def test_a_driver_that_vanished_is_replaced(ledger: Ledger) -> None:
     assert (await ledger.find(claim)).verdict is Verdict.RUN
 
 
-async def test_a_refusal_counts_for_the_only_attempt(ledger: Ledger) -> None:
-    """The one and only settle call was refused: rejected, with the reason, for good."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    assert await ledger.rejected(claim.payment_id, 1, "insufficient_funds")
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.reason) == (Verdict.REJECTED, "insufficient_funds")
-
-
-async def test_a_refusal_after_doubt_does_not_count(ledger: Ledger) -> None:
-    """The second attempt's refusal may only mean that the first one paid: evidence has to say."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    assert (await ledger.claim(claim)).attempts == 2
-    assert not await ledger.rejected(claim.payment_id, 2, "expired")
-    assert await ledger.rejected(claim.payment_id, 2, "expired", by_evidence=True)
-
-
-async def test_proof_overrules_a_rejection(ledger: Ledger) -> None:
-    """Evidence only moves forward: SETTLED may follow REJECTED, never the reverse."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.rejected(claim.payment_id, 1, "insufficient_funds")
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    assert not await ledger.rejected(claim.payment_id, 1, "insufficient_funds", by_evidence=True)
-    assert (await ledger.find(claim)).verdict is Verdict.WAIT
-
-
-async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> None:
-    """A first attempt that never left is forgotten; a later one leaves the doubt of the earlier."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    assert await ledger.abandon(claim.payment_id, 1)
-    assert (await ledger.find(claim)).verdict is Verdict.ABSENT
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    await ledger.claim(claim)
-    assert not await ledger.abandon(claim.payment_id, 2)
-    assert (await ledger.find(claim)).verdict is Verdict.SETTLE
-
-
 async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Commands) -> None:
     """The record outlives the answer, so the payment stays used."""
     claim = a_claim()
@@ -222,31 +112,6 @@ async def test_records_expire_after_their_use(ledger: Ledger, client: Commands) 
     claim = a_claim()
     await ledger.claim(claim)
     assert 29 * 86400 < await client.call("TTL", record_key(claim.payment_id)) <= 30 * 86400
-
-
-async def test_a_driver_that_was_replaced_changes_nothing(ledger: Ledger) -> None:
-    """What the first driver learns late does not free, reject or forget the second driver's record."""
-    claim = a_claim(settle_lease_ms=1)
-    await ledger.claim(claim)
-    await asyncio.sleep(0.01)
-    held = dataclasses.replace(claim, settle_lease_ms=10_000)
-    assert (await ledger.claim(held)).attempts == 2
-    await ledger.unknown(claim.payment_id, 1)
-    assert not await ledger.rejected(claim.payment_id, 1, "late", by_evidence=True)
-    assert not await ledger.abandon(claim.payment_id, 1)
-    assert (await ledger.claim(held)).verdict is Verdict.WAIT
-
-
-async def test_peeking_does_not_make_a_driver(ledger: Ledger) -> None:
-    """A record without a driver is said to be idle, and stays so."""
-    claim = a_claim()
-    assert (await ledger.peek(claim)).verdict is Verdict.ABSENT
-    await ledger.claim(claim)
-    assert (await ledger.peek(claim)).verdict is Verdict.WAIT
-    await ledger.unknown(claim.payment_id, 1)
-    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
-    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
-    assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
 def limit_memory(urls: list[str], most: int) -> None:
@@ -305,22 +170,6 @@ async def taken(ledger: Ledger, claim: Claim) -> Doubtful | None:
     return found[0] if found else None
 
 
-async def test_every_transition_is_a_line_of_the_journal(ledger: Ledger, answers: Done, client: Commands) -> None:
-    """In order, and none for a transition that did not happen."""
-    claim = a_claim(settle_lease_ms=1)
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    await ledger.claim(claim)
-    assert not await ledger.rejected(claim.payment_id, 2, "late")
-    await ledger.settled(claim.payment_id, RECEIPT, 0)
-    await ledger.settled(claim.payment_id, RECEIPT, 0)
-    answers(claim.payment_id, FAILURE)
-    answers(claim.payment_id, Ok(b"1"))
-    answers(claim.payment_id, Ok(b"2"))
-    assert await journal(client, claim) == ["SETTLING", "UNKNOWN", "SETTLING", "SETTLED", "FAILURE", "DONE"]
-    assert await due_in_s(client, claim) is None
-
-
 async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Commands) -> None:
     """After the driver's lease; soon when it is unknown; after a day when it is settled; once more when it was refused."""
     claim = a_claim(valid_before=int(time.time()) + 100)
@@ -372,16 +221,6 @@ async def test_a_doubtful_payment_is_asked_about_less_and_less(ledger: Ledger, c
     await make_due(client, old)
     assert await taken(ledger, old)
     assert (await due_in_s(client, old) or 0) == pytest.approx(301, abs=2)
-
-
-async def test_one_more_attempt_is_counted_before_it_is_made(ledger: Ledger) -> None:
-    """By whoever looks into it; not when somebody else has driven it since."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    assert await ledger.attempt(claim.payment_id, 1, 1000) == 2
-    assert await ledger.attempt(claim.payment_id, 1, 1000) == 0
-    assert not await ledger.rejected(claim.payment_id, 2, "authorization_used")
 
 
 async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answers: Done, client: Commands) -> None:
