@@ -1,6 +1,6 @@
 """Settlements that the ledger could not record when they were made. They are recorded as soon as it can.
 
-Their callers were told that they are charged. Until it is recorded, only this process knows that, besides the facilitator.
+Their callers have been answered that they are charged. Until the ledger has it, only this process and the facilitator know it.
 """
 
 from __future__ import annotations

@@ -176,16 +176,3 @@ async def test_an_answer_names_what_was_ignored(
     assert (refused.status_code, "warnings" in refused.headers) == (400, False)
     whole = await shop.post(ECHO, json={"message": "a"}, headers=paid)
     assert (whole.status_code, "warnings" in whole.headers) == (200, False)
-
-
-async def test_a_slip_is_not_charged(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any
-) -> None:
-    """The same payment pays for the corrected call."""
-    paid = payer.headers()
-    slip = await shop.post(ECHO, json={"massage": "a"}, headers=paid)
-    problem = slip.json()
-    assert (slip.status_code, problem["code"], problem["charged"]) == (400, "unknown_field", False)
-    assert (problem["field"], problem["details"][0]["suggestions"]) == ("massage", ["message"])
-    assert facilitator.settles == []
-    assert (await shop.post(ECHO, json={"message": "a"}, headers=paid)).status_code == 200

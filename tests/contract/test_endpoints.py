@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.discovery.documents import documents
+from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint

@@ -51,7 +51,7 @@ async def test_p01_an_unpaid_call_costs_nothing_whatever_it_sends(
 ) -> None:
     """Somebody who does not pay sends garbage to every endpoint, to have it parsed, stored or passed on."""
     parsed: list[bytes] = []
-    monkeypatch.setattr("api.admission.Admission.invalid", lambda self, body: parsed.append(body))
+    monkeypatch.setattr("api.admission.Admission.judged", lambda self, body: parsed.append(body))
     answers = []
     async with ledger.watched() as lines:
         for endpoint in SOLD:

@@ -23,8 +23,7 @@ from x402.schemas import PaymentRequired, PaymentRequirements
 
 from api.discovery import bazaar
 from api.discovery.catalogue import Catalogue
-from api.discovery.listing import Listing
-from api.discovery.resource import resource
+from api.discovery.listing import Listing, resource
 from api.discovery.routes import RESOURCES
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from api.discovery.documents import documents
+from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from shared.endpoint import Endpoint
 
