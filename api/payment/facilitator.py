@@ -102,7 +102,8 @@ class Facilitator:
         async with _permit(self._settles, self.settle_timeout_s) as left_s:
             openings = self.circuit.openings
             try:
-                settlement = await self._settle(payment, offer, payer, timeout_s=left_s)
+                status, body = await self._post("/settle", payment, offer, timeout_s=left_s)
+                settlement = answers.settlement(status, body, offer, payer)
             except (NotSent, Failing):
                 self.circuit.failed(openings)
                 raise
@@ -157,10 +158,6 @@ class Facilitator:
         if status != 200:
             raise Undecided(f"HTTP {status}")
         return answers.decode(body, Supported)
-
-    async def _settle(self, payment: Payment, offer: Offer, payer: str, *, timeout_s: float) -> Settlement:
-        status, body = await self._post("/settle", payment, offer, timeout_s=timeout_s)
-        return answers.settlement(status, body, offer, payer)
 
     async def _post(self, path: str, payment: Payment, offer: Offer, *, timeout_s: float) -> tuple[int, bytes]:
         call = FacilitatorCall(payment_payload=payment, payment_requirements=offer)

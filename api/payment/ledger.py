@@ -79,10 +79,6 @@ class Ledger:
         receipt: bytes | None = await self._redis.call("HGET", record_key(payment_id), "receipt")
         return receipt or b""
 
-    async def has_receipt(self, payment_id: str) -> bool:
-        """Whether a payment's settlement is recorded."""
-        return bool(await self._redis.call("HEXISTS", record_key(payment_id), "receipt"))
-
     @tracing.traced("ledger")
     async def look_up(self, claim: Claim, how: LookUp) -> Entry:
         """Look a payment up, and become its driver where `how` says so.

@@ -190,16 +190,22 @@ def facilitator() -> Iterator[FacilitatorDouble]:
 
 
 @pytest.fixture
-def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -> Settings:
-    """One Redis for both roles, and the double as facilitator."""
+def key_file(tmp_path: Path) -> Path:
+    """A key of the installation."""
     key = tmp_path / "key"
     key.write_text(secrets.token_hex(32))
+    return key
+
+
+@pytest.fixture
+def settings(clean_redis: str, facilitator: FacilitatorDouble, key_file: Path) -> Settings:
+    """One Redis for both roles, and the double as facilitator."""
     return Settings(
         base_url="http://shop.test",
         extra_hosts="also.shop.test",
         ledger_url=clean_redis,
         queue_url=clean_redis,
-        key_file=key,
+        key_file=key_file,
         evm=EvmRailSettings(pay_to=PAY_TO, facilitator_url=facilitator.url),
         settle_timeout_s=1.0,
         rpc_ethereum_urls=(NOWHERE,),

@@ -20,7 +20,7 @@ from api.app import create_app
 from api.causes import Cause
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
-from api.payment.rails import configured_rails
+from api.payment.rails import ConfiguredRail, configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
 from api.pools import PoolRefusal
@@ -189,27 +189,31 @@ async def test_a_full_ledger_takes_nothing_and_forgets_nothing(
     assert len(facilitator.settles) == settles + 1
 
 
-async def test_a_full_disk_takes_nothing(settings: Settings, payer: Payer, facilitator: Any, tmp_path: Any) -> None:
-    """503 with Retry-After, and nothing settled."""
-    payment = payer.headers()
-    async with opened(dataclasses.replace(settings, ledger_dir=str(tmp_path), ledger_free_mb=10**9)) as shop:
-        answer = await shop.post(PATH, headers=payment)
-        assert (answer.status_code, answer.json()["charged"], facilitator.settles) == (503, False, [])
-    async with opened(settings) as shop:
-        assert (await shop.post(PATH, headers=payment)).status_code == 200
-
-
-@pytest.fixture
-async def reconciler(settings: Settings) -> AsyncIterator[Reconciler]:
-    """One that is turned by hand."""
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[tuple[Ledger, tuple[ConfiguredRail, ...]]]:
+    """A ledger, and rails whose facilitators can be asked."""
     client = Redis(settings.ledger_url)
     rails = configured_rails(settings)
     for rail in rails:
         await rail.facilitator.start()
-    yield Reconciler(Ledger(client), rails, Sealer(read_key(settings.key_file), "payments"), probe_s=1)
+    yield Ledger(client), rails
     for rail in rails:
         await rail.facilitator.stop()
     client.close()
+
+
+@pytest.fixture
+async def reconciler(settings: Settings) -> AsyncIterator[Reconciler]:
+    """One that is run by hand."""
+    async with connected(settings) as (ledger, rails):
+        yield Reconciler(ledger, rails, Sealer(read_key(settings.key_file), "payments"), probe_s=1)
+
+
+@pytest.fixture
+async def reorgs(settings: Settings) -> AsyncIterator[ReorgMonitor]:
+    """One that is run by hand."""
+    async with connected(settings) as (ledger, rails):
+        yield ReorgMonitor(ledger, rails)
 
 
 async def left_unknown(shop: httpx.AsyncClient, facilitator: Any, header: dict[str, str], mode: str) -> None:
@@ -224,14 +228,14 @@ def due(ledger: redis.Redis) -> None:
         ledger.hset(record_key(name.decode()), "lease", 0)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shop's own reconciler does not come in between."""
     monkeypatch.setattr("api.payment.reconcile.EVERY_S", 3600)
 
 
 async def test_a_settlement_that_nobody_asks_for_is_found(
-    slowly: None, shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """By evidence, and no settle call is made; when the caller comes back the job runs and the receipt is the chain's."""
     header = payer.headers()
@@ -247,7 +251,7 @@ async def test_a_settlement_that_nobody_asks_for_is_found(
 
 
 async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
-    slowly: None, shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """By the chain's clock. Before that it is only unknown, and told to the operator."""
     header = payer.headers()
@@ -271,7 +275,7 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
 
 
 async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
-    slowly: None, shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """A refusal then says nothing, a settlement does; the attempts are counted."""
     header = payer.headers()
@@ -289,7 +293,7 @@ async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
 
 
 async def test_without_evidence_an_expired_payment_stays_unknown(
-    slowly: None, shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """It is not sent any more, and listed."""
     header = payer.headers()
@@ -304,7 +308,7 @@ async def test_without_evidence_an_expired_payment_stays_unknown(
 
 
 async def test_a_refusal_of_what_was_paid_is_overruled(
-    slowly: None, shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """A facilitator that settles and says no: the chain is looked at once more, and the caller is served."""
     facilitator.script = ["refuse+paid"]
@@ -317,7 +321,6 @@ async def test_a_refusal_of_what_was_paid_is_overruled(
 
 
 async def test_what_was_never_answered_is_refundable(
-    slowly: None,
     shop: httpx.AsyncClient,
     payer: Payer,
     facilitator: Any,
@@ -371,7 +374,6 @@ async def test_what_was_never_answered_is_refundable(
 
 
 async def test_a_job_that_keeps_failing_rests(
-    slowly: None,
     shop: httpx.AsyncClient,
     payer: Payer,
     facilitator: Any,
@@ -427,7 +429,6 @@ async def test_a_final_no_is_the_answer(
 
 
 async def test_what_is_known_to_be_charged_stays_charged(
-    slowly: None,
     settings: Settings,
     shop: httpx.AsyncClient,
     payer: Payer,
@@ -494,19 +495,6 @@ async def test_a_settlement_that_was_not_recorded_is_recorded_later(
         await asyncio.sleep(0.05)
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert (events(ledger), len(facilitator.settles)) == (["SETTLING", "SETTLED", "DONE"], 1)
-
-
-@pytest.fixture
-async def reorgs(settings: Settings) -> AsyncIterator[ReorgMonitor]:
-    """One that is turned by hand."""
-    client = Redis(settings.ledger_url)
-    rails = configured_rails(settings)
-    for rail in rails:
-        await rail.facilitator.start()
-    yield ReorgMonitor(Ledger(client), rails)
-    for rail in rails:
-        await rail.facilitator.stop()
-    client.close()
 
 
 def settled_long_ago(ledger: redis.Redis) -> None:

@@ -21,7 +21,7 @@ from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.ledger.keys import in_every_bucket
 from shared.outcome import Failed, Ok
-from shared.queue.streams import GROUP, closed_key, stream_key, unavailable_key
+from shared.queue.streams import closed_key
 from tests.api.paying import Payer, encoded, paid_with
 from tests.each import each
 
@@ -74,14 +74,6 @@ async def test_other_methods_are_405(shop: httpx.AsyncClient, method: str) -> No
     """With Allow, as a problem document."""
     answer = await shop.request(method, PATH)
     assert (answer.status_code, answer.headers["allow"], answer.json()["code"]) == (405, "POST", "method_not_allowed")
-
-
-async def test_paying_with_get_is_405_and_settles_nothing(
-    shop: httpx.AsyncClient, payer: Payer, facilitator: Any
-) -> None:
-    """A GET carries no body to answer."""
-    answer = await shop.get(PATH, headers=payer.headers())
-    assert (answer.status_code, facilitator.settles) == (405, [])
 
 
 async def test_a_paid_call_is_answered_with_its_receipt(
@@ -198,15 +190,6 @@ async def test_an_invalid_body_is_refused_and_not_charged(
     assert facilitator.settles == []
 
 
-async def test_a_payment_refused_for_its_body_can_be_used_afterwards(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer
-) -> None:
-    """Nothing was claimed by the 400."""
-    headers = payer.headers()
-    assert (await shop.post(PATH, json={"message": 5}, headers=headers)).status_code == 400
-    assert (await shop.post(PATH, json={"message": "5"}, headers=headers)).status_code == 200
-
-
 async def test_a_body_that_cannot_be_read_does_not_make_a_charged_payment_uncharged(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer
 ) -> None:
@@ -231,38 +214,6 @@ async def test_an_expired_payment_still_fetches_its_answer(
     assert (await shop.post(PATH, json={}, headers=headers)).content == first.content
 
 
-async def test_nobody_is_told_to_pay_anew_while_another_body_holds_the_payment(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any
-) -> None:
-    """Given a payment whose settlement with one body is unknown, then another body is 503, not 402. When the first is paid, the
-    other is 402."""
-    paid = payer.headers()
-    facilitator.script, facilitator.evidence = ["error500"], "unknown"
-    assert (await shop.post(PATH, json={"message": "a"}, headers=paid)).status_code == 503
-    waiting = await shop.post(PATH, json={"message": "b"}, headers=paid)
-    assert (waiting.status_code, waiting.json()["reason"]) == (503, "claimed_by_another")
-    assert (waiting.json()["charged"], waiting.json()["retryWithSamePayment"]) == ("unknown", True)
-    facilitator.evidence = None
-    assert (await shop.post(PATH, json={"message": "a"}, headers=paid)).status_code == 200
-    used = await shop.post(PATH, json={"message": "b"}, headers=paid)
-    assert (used.status_code, used.json()["error"]) == (402, "payment_already_used")
-
-
-@pytest.mark.parametrize("mode", ["refuse", "refuse400"])
-async def test_a_refused_settlement_is_402_with_the_failed_receipt(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, mode: str
-) -> None:
-    """With a fresh challenge; the same payment again is refused without another settle call."""
-    facilitator.script = [mode]
-    headers = payer.headers()
-    answer = await shop.post(PATH, headers=headers)
-    assert (answer.status_code, answer.json()["error"]) == (402, "insufficient_funds")
-    assert decoded(answer.headers["payment-response"])["success"] is False
-    assert decoded(answer.headers["payment-required"]) == answer.json()
-    assert (await shop.post(PATH, headers=headers)).status_code == 402
-    assert len(facilitator.settles) == 1
-
-
 @pytest.mark.parametrize("mode", ["pending+paid", "error500+paid", "reset+paid", "hang+paid", "refuse+paid"])
 async def test_evidence_proves_a_payment_whose_answer_was_lost(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, mode: str
@@ -280,33 +231,6 @@ async def test_evidence_proves_a_payment_whose_answer_was_lost(
     assert answer.status_code == 200
     assert decoded(answer.headers["payment-response"])["transaction"].startswith("0x")
     assert len(facilitator.paid) == 1
-
-
-async def test_evidence_of_another_transfer_does_not_pay(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any
-) -> None:
-    """The nonce is used up without paying us: refused by evidence."""
-    facilitator.script, facilitator.evidence = ["error500"], "void"
-    answer = await shop.post(PATH, headers=payer.headers())
-    assert (answer.status_code, answer.json()["error"]) == (402, "settlement_failed")
-
-
-async def test_no_facilitator_is_503_and_nothing_is_remembered(
-    shop: httpx.AsyncClient,
-    payer: Payer,
-    settings: Any,
-    facilitator: Any,
-    paid_calls: Any,
-    clean_redis: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The settle call never left, so the payment is as good as new."""
-    monkeypatch.setattr("api.payment.facilitator.Facilitator.url", "http://127.0.0.1:1", raising=False)
-    for rail_facilitator in _facilitators(paid_calls):
-        rail_facilitator.url = "http://127.0.0.1:1"
-    answer = await shop.post(PATH, headers=payer.headers())
-    assert (answer.status_code, answer.json()["charged"]) == (503, False)
-    assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
 
 
 def _facilitators(paid_calls: Any) -> list[Any]:
@@ -383,40 +307,6 @@ async def test_a_closed_upstream_refuses_before_charging_until_it_opens(
     assert (await shop.post(PATH, headers=headers)).status_code == 200
 
 
-async def test_a_port_that_does_not_work_refuses_before_charging(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, clean_redis: str
-) -> None:
-    """503 with the port's reason while every worker of the pool reports one, which /readyz names too; then it is served."""
-    headers = payer.headers()
-    with redis.Redis.from_url(clean_redis) as client:
-        (consumer,) = client.xinfo_consumers(stream_key(Pool.MICRO), GROUP)
-        key = unavailable_key(Pool.MICRO, consumer["name"].decode())
-        client.set(key, "no_browser")
-        ready = await shop.get("/readyz")  # reads the state of the pools
-        problem = (answer := await shop.post(PATH, headers=headers)).json()
-        client.delete(key)
-    assert (answer.status_code, answer.headers["retry-after"], facilitator.settles) == (503, "2", [])
-    assert (problem["code"], problem["reason"], problem["charged"]) == ("unavailable", "no_browser", False)
-    assert ready.json()["checks"]["workers:micro"] is False
-    assert ready.json()["reasons"]["workers:micro"] == "no_browser"
-    ready = await shop.get("/readyz")
-    assert ready.json()["checks"]["workers:micro"] is True
-    assert "workers:micro" not in ready.json()["reasons"]
-    assert (await shop.post(PATH, headers=headers)).status_code == 200
-
-
-async def test_a_burst_settles_no_more_than_the_pool_has_slots(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, payer: Payer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The slot is taken before the payment is claimed, so a burst is refused uncharged and not paid and late."""
-    monkeypatch.setitem(ROOM, Pool.MICRO, 2)
-    facilitator.delay_s = 0.3
-    calls = [shop.post(PATH, headers=payer.headers()) for _ in range(12)]
-    statuses = sorted([answer.status_code for answer in await asyncio.gather(*calls)])
-    assert statuses == [200] * 2 + [503] * 10
-    assert len(facilitator.settles) == 2
-
-
 async def test_a_full_pool_still_gives_stored_answers_and_drives_nothing(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, payer: Payer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -480,14 +370,16 @@ async def test_a_lost_reply_is_found_in_the_ledger(
 
 
 async def test_copies_of_a_call_that_was_abandoned_are_told_so(
-    shop: httpx.AsyncClient, payer: Payer, paid_calls: Any, monkeypatch: pytest.MonkeyPatch
+    shop: httpx.AsyncClient, payer: Payer, paid_calls: Any, clean_redis: str
 ) -> None:
-    """No copy waits for a driver that has given up."""
+    """Given a facilitator that cannot be reached, then no copy waits for a driver that has given up, and the payment is as good
+    as new."""
     for rail_facilitator in _facilitators(paid_calls):
         rail_facilitator.url = "http://127.0.0.1:1"
     headers = payer.headers()
     answers = await asyncio.gather(*(shop.post(PATH, headers=headers) for _ in range(5)))
     assert {(answer.status_code, answer.json()["charged"]) for answer in answers} == {(503, False)}
+    assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
 
 
 async def test_a_failure_that_is_not_known_here_is_still_truthful(

@@ -61,14 +61,6 @@ def test_the_table_has_29_endpoints() -> None:
     assert [row.name for row in SPECIFIED if not row.listed] == ["chain/erc1155-balance"]
 
 
-def test_the_flavours_are_those_of_the_specification() -> None:
-    """Six endpoints are of the older flavour, xrpl-wallet-watch has its own, and all others are newer."""
-    older = {"x402-discover", "prompt-injection-scan", "ssl-info", "tx-explain", "wallet-doctor", "approval-safety"}
-    assert {row.name for row in SPECIFIED if row.flavour == "older"} == older
-    assert {row.name for row in SPECIFIED if row.flavour == "watch"} == {"xrpl-wallet-watch"}
-    assert sum(row.flavour == "newer" for row in SPECIFIED) == 22
-
-
 def test_what_is_specified_is_what_is_sold() -> None:
     """The catalogue has exactly the endpoints of the table, each once."""
     assert sorted(endpoint.name for endpoint in CATALOGUE) == sorted(row.name for row in ENDPOINTS)

@@ -43,7 +43,6 @@ FEED = "https://feeds.example.com:8443/news.rss"
 LOOKS_S = 20
 """Until a page shows what has happened: a worker reports every half second, the mirror follows every second, and a page asks
 every two."""
-JOB_ID = "[0-9a-f]{32}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,6 @@ from shared.x402.wire import X402_VERSION, Offer, Payment
 from tests.api.payment.primaries import Primaries, three_primaries
 from tests.time_limits import patience
 
-KIND = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}
-
 
 class Stranger:
     """Answers every path alike, unless `paths` has something else for it.

@@ -18,7 +18,7 @@ from api.redis_client import Commands, Redis, RedisBroken, RedisRefused
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
-from shared.outcome import Failed, Ok, Outcome
+from shared.outcome import Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.servers.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
@@ -76,27 +76,6 @@ async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
     assert verdicts == [Verdict.SETTLE] + [Verdict.WAIT] * 199
 
 
-async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: Done) -> None:
-    """A failure that will not change is stored like an answer."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Failed("upstream_failed", "no", reason="captions_disabled"))
-    assert (await ledger.claim(claim)).verdict is Verdict.ANSWER
-
-
-async def test_a_driver_that_vanished_is_replaced(ledger: Ledger) -> None:
-    """When the lease runs out the next copy settles again, counted as another attempt; once settled it runs."""
-    claim = a_claim(settle_lease_ms=1, run_lease_ms=1)
-    assert (await ledger.claim(claim)).attempts == 1
-    await asyncio.sleep(0.01)
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 2)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    await asyncio.sleep(0.01)
-    assert (await ledger.find(claim)).verdict is Verdict.RUN
-
-
 async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Commands) -> None:
     """The record outlives the answer, so the payment stays used."""
     claim = a_claim()
@@ -105,13 +84,6 @@ async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers:
     answers(claim.payment_id, Ok(b"1"))
     await client.call("DEL", answer_key(claim.payment_id))
     assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
-
-
-async def test_records_expire_after_their_use(ledger: Ledger, client: Commands) -> None:
-    """Thirty days, which is far beyond the longest authorization that is accepted."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    assert 29 * 86400 < await client.call("TTL", record_key(claim.payment_id)) <= 30 * 86400
 
 
 def limit_memory(urls: list[str], most: int) -> None:
@@ -133,13 +105,6 @@ async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, 
         assert (await ledger.peek(old)).verdict is Verdict.ANSWER
     finally:
         limit_memory(urls, 0)
-
-
-FAILURE = Failed("upstream_failed", "down", reason="timeout", retryable=True)
-
-
-def opened(claim: Claim, answer: bytes) -> Outcome:
-    return SEALER.open(answer, ENDPOINT, claim.payment_id, b"")
 
 
 async def settled(ledger: Ledger, claim: Claim) -> None:
@@ -221,25 +186,6 @@ async def test_a_doubtful_payment_is_asked_about_less_and_less(ledger: Ledger, c
     await make_due(client, old)
     assert await taken(ledger, old)
     assert (await due_in_s(client, old) or 0) == pytest.approx(301, abs=2)
-
-
-async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answers: Done, client: Commands) -> None:
-    """Then the last failure is the answer, until ten minutes are over; nothing is lost."""
-    claim = a_claim()
-    await settled(ledger, claim)
-    for _ in range(3):
-        answers(claim.payment_id, FAILURE)
-        assert (await ledger.claim(claim)).verdict is Verdict.RUN
-    answers(claim.payment_id, FAILURE)
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, opened(claim, entry.answer), entry.receipt) == (Verdict.ANSWER, FAILURE, RECEIPT)
-    assert 590_000 < entry.wait_ms <= 600_000
-    await client.call("HINCRBY", record_key(claim.payment_id), "failing_since", -600_001)
-    assert (await ledger.claim(claim)).verdict is Verdict.RUN
-    answers(claim.payment_id, FAILURE)
-    assert (await ledger.claim(claim)).verdict is Verdict.RUN
-    answers(claim.payment_id, Ok(b"1"))
-    assert opened(claim, (await ledger.claim(claim)).answer) == Ok(b"1")
 
 
 async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Commands) -> None:
