@@ -370,7 +370,7 @@ async def test_a_lost_reply_is_found_in_the_ledger(
 
 
 async def test_copies_of_a_call_that_was_abandoned_are_told_so(
-    shop: httpx.AsyncClient, payer: Payer, paid_calls: Any, clean_redis: str
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, paid_calls: Any, clean_redis: str
 ) -> None:
     """Given a facilitator that cannot be reached, then no copy waits for a driver that has given up, and the payment is as good
     as new."""
@@ -379,6 +379,8 @@ async def test_copies_of_a_call_that_was_abandoned_are_told_so(
     headers = payer.headers()
     answers = await asyncio.gather(*(shop.post(PATH, headers=headers) for _ in range(5)))
     assert {(answer.status_code, answer.json()["charged"]) for answer in answers} == {(503, False)}
+    given_up = {"facilitator_unreachable", "settling_given_up"}
+    assert {answer.json()["reason"] for answer in answers} <= given_up
     assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
 
 
