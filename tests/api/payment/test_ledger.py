@@ -14,12 +14,14 @@ import redis
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Doubtful, Recorded, Verdict
 from api.payment.limits import Limit
-from api.redis_client import Commands, Redis, RedisBroken, RedisRefused
+from api.payment.reconcile import Reconciler
+from api.redis_client import Commands, Redis, RedisBroken, RedisLost, RedisRefused
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
 from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
+from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection
 from tests.api.payment.primaries import Primaries, three_primaries
 from workers.answers import AnswerStore, Result
@@ -512,3 +514,21 @@ async def test_what_cannot_be_repeated_is_not(client: Commands) -> None:
     with pytest.raises(RedisBroken):
         await ledger.attempt(claim.payment_id, 2, 10_000)
     assert await client.call("HGET", record_key(claim.payment_id), "attempts") == b"3"
+
+
+async def test_a_ledger_of_which_no_server_answers_ends_no_task(caplog: pytest.LogCaptureFixture) -> None:
+    """Given two primaries that are away, then a look for doubtful payments fails, and the task that looks logs it and
+    runs on."""
+    away = Ledger(as_one([Redis("redis://127.0.0.1:1") for _ in range(2)]))
+    with pytest.raises(RedisLost):
+        await away.take_doubtful(1, 1_000)
+    reconciler = Reconciler(away, (), Sealer(bytes(32), "payments"), probe_s=1)
+    reconciler.start()
+    for _ in range(200):
+        if "the ledger cannot be read" in caplog.text:
+            break
+        await asyncio.sleep(0.01)
+    assert "the ledger cannot be read" in caplog.text
+    assert reconciler._task is not None
+    assert not reconciler._task.done()
+    await reconciler.stop()
