@@ -25,6 +25,7 @@ from api.long_bodies import LongBodies
 from api.pages import routes as pages
 from api.pages.renderer import PageRenderer
 from api.payment.binding import Binder
+from api.payment.channel_watch import ChannelWatch, channel_rail
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.gate import PaymentGate
@@ -67,10 +68,12 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     master, previous = read_sealing_keys(settings)
     site = site_of(egress(settings), settings.readable)
     rails = configured_rails(settings)
+    channels = channel_rail(settings, rails)
+    sold_on = (*rails, channels) if channels else rails
     configured = {rail.rail for rail in rails}
     binder = Binder(master, previous)
     gates = tuple(
-        PaymentGate(endpoint, rails, settings.base_url, binder, settings.host_names)
+        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names)
         for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )
@@ -106,12 +109,13 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
+    channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
     readiness = Readiness(replicated_servers, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         tracing.start(settings, "coinslot-api")
-        for rail in rails:
+        for rail in sold_on:
             await rail.start()
         replies.start()
         pools.start()
@@ -119,16 +123,20 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         reconciler.start()
         reorgs.start()
         services.unrecorded.start()
+        if channel_watch:
+            channel_watch.start()
         try:
             yield
         finally:
+            if channel_watch:
+                await channel_watch.stop()
             await services.unrecorded.stop()
             await reorgs.stop()
             await reconciler.stop()
             services.dispatcher.stop()
             await pools.stop()
             await replies.stop()
-            for rail in rails:
+            for rail in sold_on:
                 await rail.stop()
             for client in (*ledger_servers, *replicated_servers, queue_redis, replies_redis):
                 client.close()

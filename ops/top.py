@@ -19,6 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ops.channels import Summary, sentence, summary
 from ops.http_query import api_place, get_json, unreadable
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
 from shared.pools import Pool
@@ -59,6 +60,7 @@ class View(NamedTuple):
         rates: events per second over WINDOW_S, by event.
         failing: jobs of charged calls that failed, per second, by whose fault it is: `caller` or `ours`.
         payments: how many are open, refundable and lost.
+        channels: their sum; None where there are none.
         rails: whether each works, by its name; None when the API does not answer.
     """
 
@@ -66,6 +68,7 @@ class View(NamedTuple):
     rates: dict[str, float]
     failing: dict[str, float]
     payments: tuple[int, int, int]
+    channels: Summary | None
     rails: dict[str, bool] | None
     failures: list[Failure]
 
@@ -98,6 +101,7 @@ class Observer:
             {event: count / WINDOW_S for event, count in counted.items()},
             {fault: count / WINDOW_S for fault, count in failed.items()},
             (counts[0], counts[1], counts[2]),
+            summary(self._ledger, self._settings.evm),
             self._rails(),
             list(reversed(self._failures)),
         )
@@ -178,6 +182,10 @@ def drawn(view: View) -> Group:
         (f"{ours + callers:.1f} charged and failed", "red" if ours else "yellow" if callers else ""),
         f" ({ours:.1f} ours)      payments: {open_} open, {refundable} refundable, {lost} lost",
     )
+    if view.channels:
+        head.append(
+            f"\n          {sentence(view.channels)}", "red" if view.channels.leaving or view.channels.frozen else ""
+        )
     return Group(head, Text(), _pools(view), Text(), _rails_line(view), Text(), _failures(view))
 
 

@@ -91,7 +91,10 @@ class Facilitator:
             await self._session.close()
 
     async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
-        """Settle one payment.
+        """Settle one payment, on the terms of its `accepted`.
+
+        Args:
+            offer: what the chain is to show: of a deposit into a channel its amount and its collector.
 
         Returns:
             A settlement that succeeded, on the offer's network, with a transaction, from `payer`.
@@ -102,7 +105,7 @@ class Facilitator:
         async with _permit(self._settles, self.settle_timeout_s) as left_s:
             openings = self.circuit.openings
             try:
-                status, body = await self._post("/settle", payment, offer, timeout_s=left_s)
+                status, body = await self._post("/settle", payment, timeout_s=left_s)
                 settlement = answers.settlement(status, body, offer, payer)
             except (NotSent, Failing):
                 self.circuit.failed(openings)
@@ -113,12 +116,12 @@ class Facilitator:
             self.circuit.worked()
             return settlement
 
-    async def verify(self, payment: Payment, offer: Offer) -> Verification:
+    async def verify(self, payment: Payment) -> Verification:
         """Ask about a payment that cannot be checked offline. Raises Unsettled when there is no usable answer."""
         async with _permit(self._verifies, _QUESTION_TIMEOUT_S) as left_s:
             openings = self.circuit.openings
             try:
-                status, body = await self._post("/verify", payment, offer, timeout_s=left_s)
+                status, body = await self._post("/verify", payment, timeout_s=left_s)
             except NotSent:
                 # Other failures do not count: the payer's contract may be slow, or fail, on purpose.
                 self.circuit.failed(openings)
@@ -159,8 +162,8 @@ class Facilitator:
             raise Undecided(f"HTTP {status}")
         return answers.decode(body, Supported)
 
-    async def _post(self, path: str, payment: Payment, offer: Offer, *, timeout_s: float) -> tuple[int, bytes]:
-        call = FacilitatorCall(payment_payload=payment, payment_requirements=offer)
+    async def _post(self, path: str, payment: Payment, *, timeout_s: float) -> tuple[int, bytes]:
+        call = FacilitatorCall(payment_payload=payment, payment_requirements=payment.accepted)
         return await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
 
     async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> tuple[int, bytes]:

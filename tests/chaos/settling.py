@@ -1,4 +1,4 @@
-"""Chaos for our own facilitator: payments are settled together while it is killed, its node fails, the chain stands still and
+"""Chaos for our own facilitator: payments are settled together while it is killed, its node fails, the chain stops and
 forgets, and payers cheat; then all is put right, and the answers are compared with the chain: `scripts/chaos settling`.
 """
 
@@ -23,7 +23,7 @@ from facilitator.rails.evm.evidence import transfers_in
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from tests.facilitator.bench import TOKEN, FaultyNode, Payer
-from tests.facilitator.paused_chain import StillChain
+from tests.facilitator.paused_chain import PausedChain
 from tests.facilitator.served import Served, serve
 
 CALLERS = 24
@@ -82,12 +82,12 @@ def violations(bought: Iterable[Bought], paid: Paid) -> list[str]:
     for one in bought:
         *shown, transaction = paid.get(one.use, ("", 0, ""))
         is_paid = tuple(shown) == one.wanted
-        told = [answer["transaction"] for answer in one.answers if answer and answer["success"]]
+        shown_hashes = [answer["transaction"] for answer in one.answers if answer and answer["success"]]
         name = f"{one.use[0][-6:]} {one.use[1][:10]} {one.wanted[1]}"
-        if told and not is_paid:
-            found.append(f"{name}: told of success, and the chain has no such payment")
-        elif any(each != transaction for each in told):
-            found.append(f"{name}: told of {told}, paid by {transaction}")
+        if shown_hashes and not is_paid:
+            found.append(f"{name}: answered with success, and the chain has no such payment")
+        elif any(each != transaction for each in shown_hashes):
+            found.append(f"{name}: answered with {shown_hashes}, paid by {transaction}")
         if not one.is_over:
             found.append(f"{name}: there is no end: {one.answers[-1:]}")
         elif is_paid and not one.answers[-1]["success"]:
@@ -96,9 +96,9 @@ def violations(bought: Iterable[Bought], paid: Paid) -> list[str]:
 
 
 class Chaos:
-    """One run on a chain of its own."""
+    """One run, on a new chain."""
 
-    def __init__(self, chain: StillChain, node: FaultyNode, settings: Settings, seconds: float, seed: int) -> None:
+    def __init__(self, chain: PausedChain, node: FaultyNode, settings: Settings, seconds: float, seed: int) -> None:
         self._chain = chain
         self._node = node
         self._settings = settings
@@ -188,7 +188,7 @@ class Chaos:
         self._ask(one)
 
     def _trouble(self) -> None:
-        kinds = (self._kill, self._fail, self._fail, self._stand_still, self._forget, self._code, self._code)
+        kinds = (self._kill, self._fail, self._fail, self._hold_blocks, self._forget, self._code, self._code)
         while time.monotonic() < self._until:
             kind = self._plan.choice(kinds)
             self.troubles[kind.__name__.strip("_")] += 1
@@ -207,7 +207,7 @@ class Chaos:
         time.sleep(self._plan.uniform(0.05, 0.8))
         self._node.faults.clear()
 
-    def _stand_still(self) -> None:
+    def _hold_blocks(self) -> None:
         self._chain.hold()
         time.sleep(self._plan.uniform(0.1, 2.0))
         self._chain.flow()
@@ -232,14 +232,14 @@ class Chaos:
 def run(seconds: float, seed: int) -> tuple[Chaos, list[str]]:
     """One run, of which nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
-        chain, still = StillChain.start(Path(folder))
-        node = FaultyNode(still.sandbox.rpc_url)
+        process, chain = PausedChain.start(Path(folder))
+        node = FaultyNode(chain.sandbox.rpc_url)
         try:
             node.start()
             key = Path(folder) / "settler.key"
-            key.write_text(still.sandbox.settler_key)
+            key.write_text(chain.sandbox.settler_key)
             settings = Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, spacing_ms=0))
-            chaos = Chaos(still, node, settings, seconds, seed)
+            chaos = Chaos(chain, node, settings, seconds, seed)
             found = chaos.run()
             chaos.troubles["groups"], chaos.troubles["transactions of one payment"] = (
                 chaos.groups[True],
@@ -248,7 +248,7 @@ def run(seconds: float, seed: int) -> tuple[Chaos, list[str]]:
             return chaos, found
         finally:
             node.stop()
-            chain.stop()
+            process.stop()
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ MINT = Pubkey.from_string(USDC.mint)
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -96,7 +96,7 @@ def desk() -> Desk:
 
 
 def test_a_payment_moves_money_and_has_a_history(desk: Desk) -> None:
-    """Status, balances and history tell the same."""
+    """Status, balances and history agree."""
     text = desk.written(desk.draft())
     assert desk.simulate(text)["err"] is None
 
@@ -221,7 +221,7 @@ def test_a_blockhash_lives_for_150_blocks(desk: Desk, slots: int, alive: bool) -
 
 
 def test_a_final_blockhash_is_older(desk: Desk) -> None:
-    """By the blocks that may still be taken back."""
+    """By the blocks that may be taken back."""
     final, newest = (desk("getLatestBlockhash", {"commitment": name})["value"] for name in ("finalized", "confirmed"))
     assert final == desk("getLatestBlockhash")["value"]
     assert newest["lastValidBlockHeight"] - final["lastValidBlockHeight"] == FINAL_AFTER
@@ -394,13 +394,13 @@ def test_it_is_ready_at_once_and_keeps_its_keys(var: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_an_error(var: Path, rpc: JsonRpc) -> None:
-    """Else a stranger would answer in its place."""
+    """Otherwise another server would answer in its place."""
     with pytest.raises(StartFailed, match="can not be used"):
         start_solana(var, port=int(urlsplit(rpc.place).port or 0))
 
 
 def slowly(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """So that a server which does not wait for the end is heard before it."""
+    """So that a server which does not wait for the end answers before it."""
     for piece in pieces:
         yield piece
         time.sleep(0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import dataclasses
 import json
 import secrets
 import threading
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+import httpx
 from aiohttp import web
 from coincurve import PrivateKey
 from eth_abi import encode
@@ -24,6 +26,7 @@ from compose.sandbox.evm import EvmSandbox
 from facilitator.rails.evm.calldata import authorization_state, balance_of, transfer_with_authorization
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
+from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
@@ -36,6 +39,10 @@ ABSENT = object()
 
 TRANSFER_TOPIC = "0x" + keccak256(b"Transfer(address,address,uint256)").hex()
 _ETHER = 10**18
+
+
+OPEN = {"settlement_pending", "unexpected_settle_error"}
+"""Reasons after which the same payment may still settle."""
 
 
 def an_address() -> str:
@@ -61,6 +68,26 @@ def payment_id(call: Any) -> str:
     """The replay key of a payment."""
     authorization = call["paymentPayload"]["payload"]["authorization"]
     return f"eip155:8453:{TOKEN.address}:{authorization['from']}:{authorization['nonce']}".lower()
+
+
+def with_evm(settings: Settings, **changes: Any) -> Settings:
+    """Other settings of the network behind COINSLOT_EVM_*."""
+    return dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, **changes))
+
+
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    """The answer of /settle."""
+    answer = await facilitator.post("/settle", json=call)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def until(true: Callable[[], object], within_s: float = patience(20)) -> None:
+    """Wait for something to become true."""
+    deadline = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline, "it does not become true"
+        await asyncio.sleep(0.02)
 
 
 class Payer:

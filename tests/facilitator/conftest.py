@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -20,8 +19,7 @@ from facilitator.app import create_app
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from tests.facilitator.bench import Bench, FaultyNode, an_address
-from tests.facilitator.paused_chain import StillChain
+from tests.facilitator.bench import Bench, FaultyNode, an_address, with_evm
 
 Build = Callable[[Settings], Litestar]
 
@@ -45,15 +43,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench = Bench(provision(chain, var), JsonRpc(chain.rpc_url))
     bench.fund_stranger()
     yield bench
-    chain.stop()
-
-
-@pytest.fixture(scope="session")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StillChain]:
-    """Another chain, which waits to be told."""
-    pytest_socket.enable_socket()
-    chain, still = StillChain.start(tmp_path_factory.mktemp("still"))
-    yield still
     chain.stop()
 
 
@@ -111,7 +100,5 @@ async def faulty_node_facilitator(
     impatient: None, build: Build, settings: Settings, node: FaultyNode
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A facilitator that knows the chain through that node only."""
-    async with running(
-        build(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, rpc_url=node.url)))
-    ) as client:
+    async with running(build(with_evm(settings, rpc_url=node.url))) as client:
         yield client

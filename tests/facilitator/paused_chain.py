@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +9,11 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, provision, start_chain
 from shared.nodes.json_rpc import JsonRpc
 from tests.facilitator.bench import Bench
-from tests.time_limits import patience
 
 GWEI = 10**9
 
 
-class StillChain(Bench):
+class PausedChain(Bench):
     """anvil, stopped between blocks by `hold` and let go by `flow`."""
 
     def __init__(self, chain: Chain, var: Path) -> None:
@@ -26,10 +23,10 @@ class StillChain(Bench):
         self.flow()
 
     @classmethod
-    def start(cls, var: Path) -> tuple[Chain, StillChain]:
+    def start(cls, var: Path) -> tuple[Chain, PausedChain]:
         """A fresh one."""
-        chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
-        return chain, cls(chain, var)
+        process = start_chain(var, node_folders=[ROOT / "var" / "node"])
+        return process, cls(process, var)
 
     def hold(self) -> None:
         """No block any more."""
@@ -63,11 +60,3 @@ class StillChain(Bench):
     def number_of(self, transaction: str) -> int:
         """The account number that a transaction has."""
         return int(self.rpc("eth_getTransactionByHash", transaction)["nonce"], 16)
-
-
-def until(true: Callable[[], object], within_s: float = patience(10.0)) -> None:
-    """Wait for something to become true."""
-    deadline = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline, "it does not become true"
-        time.sleep(0.02)

@@ -7,15 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import Bench, FaultyNode, Payer, payment_id
+from tests.facilitator.bench import Bench, FaultyNode, Payer, payment_id, settle
 
 pytestmark = pytest.mark.anyio
-
-
-async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
-    answer = await facilitator.post("/settle", json=call)
-    assert answer.status_code == 200
-    return answer.json()
 
 
 async def evidence(facilitator: httpx.AsyncClient, call: Any) -> tuple[int, Any]:

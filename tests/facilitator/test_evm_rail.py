@@ -10,15 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import TRANSFER_TOPIC, Bench, FaultyNode
+from tests.facilitator.bench import TRANSFER_TOPIC, Bench, FaultyNode, settle
 
 pytestmark = pytest.mark.anyio
-
-
-async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
-    answer = await facilitator.post("/settle", json=call)
-    assert answer.status_code == 200
-    return answer.json()
 
 
 async def verify(facilitator: httpx.AsyncClient, call: Any) -> Any:

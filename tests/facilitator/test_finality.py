@@ -4,7 +4,6 @@ blocks that it has not sealed yet, and drops one now and then."""
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from facilitator.rails.evm import reorgs
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
 from shared.settings.service import Settings
 from shared.x402.evm import keccak256
-from tests.facilitator.bench import TOKEN, Bench, FaultyNode
+from tests.facilitator.bench import TOKEN, Bench, FaultyNode, settle, until, with_evm
 from tests.facilitator.conftest import Build, running
 from tests.time_limits import patience
 
@@ -39,22 +38,10 @@ def start(build: Build, settings: Settings, node: FaultyNode, monkeypatch: pytes
 
     @asynccontextmanager
     async def start(finality: str) -> AsyncIterator[httpx.AsyncClient]:
-        evm = dataclasses.replace(settings.evm, rpc_url=node.url, finality=finality, batch=1)
-        async with running(build(dataclasses.replace(settings, evm=evm))) as client:
+        async with running(build(with_evm(settings, rpc_url=node.url, finality=finality, batch=1))) as client:
             yield client
 
     return start
-
-
-async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
-    return (await facilitator.post("/settle", json=call)).json()
-
-
-async def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + patience(10)
-    while not true():
-        assert time.monotonic() < deadline, "it does not become true"
-        await asyncio.sleep(0.02)
 
 
 def seals_no_block(node: FaultyNode, bench: Bench) -> None:

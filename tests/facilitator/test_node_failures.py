@@ -8,18 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import Bench, FaultyNode, payment_id
+from tests.facilitator.bench import OPEN, Bench, FaultyNode, payment_id, settle
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
-
-OPEN = {"settlement_pending", "unexpected_settle_error"}
-
-
-async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
-    answer = await facilitator.post("/settle", json=call)
-    assert answer.status_code == 200
-    return answer.json()
 
 
 async def test_a_node_that_is_down(

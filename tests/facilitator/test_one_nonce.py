@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import Bench, FaultyNode, changed
+from tests.facilitator.bench import Bench, FaultyNode, changed, settle
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
@@ -22,12 +22,6 @@ USED = "invalid_exact_evm_nonce_already_used"
 @pytest.fixture
 def nonce() -> str:
     return "0x" + secrets.token_hex(32)
-
-
-async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
-    answer = await facilitator.post("/settle", json=call)
-    assert answer.status_code == 200
-    return answer.json()
 
 
 async def test_another_recipient(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:

@@ -38,49 +38,24 @@ async def test_a_malformed_body_is_400(facilitator: httpx.AsyncClient, path: str
     assert (await facilitator.post(path, content=body, headers=JSON)).status_code == 400
 
 
-REQUIRED = [
-    "paymentPayload",
-    "paymentRequirements",
-    "paymentPayload.x402Version",
-    "paymentPayload.accepted",
-    "paymentPayload.payload",
-    *(
-        f"{offer}.{field}"
-        for offer in ("paymentRequirements", "paymentPayload.accepted")
-        for field in ("scheme", "network", "amount", "asset", "payTo", "maxTimeoutSeconds")
-    ),
-]
-
-
 @each("path", PATHS)
-@each("member", REQUIRED)
-async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str, member: str) -> None:
-    """Every member that the specification requires, taken out alone; only the outer version has a default."""
-    answer = await facilitator.post(path, json=changed(CALL, member, ABSENT))
-
-    assert answer.status_code == 400
-
-
 @each(
     ("member", "value"),
     [
-        ("x402Version", [2]),
+        ("paymentPayload", ABSENT),
+        ("paymentRequirements", ABSENT),
+        ("paymentPayload.accepted.network", ABSENT),
         ("x402Version", None),
-        ("paymentPayload", "x"),
         ("paymentPayload.payload", []),
-        ("paymentPayload.payload", "0x"),
-        ("paymentPayload.accepted", None),
-        ("paymentRequirements", []),
         ("paymentRequirements.amount", 1000),
-        ("paymentRequirements.payTo", None),
-        ("paymentRequirements.extra", None),
         ("paymentRequirements.extra", "x"),
-        ("paymentRequirements.maxTimeoutSeconds", "soon"),
     ],
 )
-async def test_a_wrong_type_is_400(facilitator: httpx.AsyncClient, member: str, value: Any) -> None:
-    """A member of another type than the specification's is not guessed at."""
-    assert (await facilitator.post("/settle", json=changed(CALL, member, value))).status_code == 400
+async def test_a_member_that_is_missing_or_of_another_type_is_400(
+    facilitator: httpx.AsyncClient, path: str, member: str, value: Any
+) -> None:
+    """It is not guessed at. Only the outer version has a default."""
+    assert (await facilitator.post(path, json=changed(CALL, member, value))).status_code == 400
 
 
 async def test_what_is_not_known_is_ignored(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:

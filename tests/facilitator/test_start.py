@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -16,7 +15,7 @@ from facilitator.app import RECURSION_LIMIT
 from facilitator.rails.evm.rail import EvmRail
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC
-from tests.facilitator.bench import Bench
+from tests.facilitator.bench import Bench, with_evm
 from tests.facilitator.served import Served, serve
 
 Build = Callable[[Settings], Any]
@@ -34,7 +33,7 @@ Build = Callable[[Settings], Any]
 def test_a_missing_setting_is_named(build: Build, settings: Settings, changes: dict[str, Any], named: str) -> None:
     """Before anything is served."""
     with pytest.raises(InvalidSetting, match=re.escape(named)):
-        build(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, **changes)))
+        build(with_evm(settings, **changes))
 
 
 @pytest.fixture

@@ -19,14 +19,13 @@ from shared.x402.networks import STELLAR_USDC
 from shared.x402.wire import Evidence, Settlement, SupportedKind, Verification
 from tests import stellar_signing as signing
 from tests.each import each
-from tests.facilitator.bench import FaultyNode
+from tests.facilitator.bench import OPEN, FaultyNode, until
 from tests.facilitator.stellar_bench import LEDGER_S, StellarBench, changed
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 
 P = "invalid_exact_stellar_payload_"
-OPEN = {"settlement_pending", "unexpected_settle_error"}
 
 
 @pytest.fixture(scope="module")
@@ -84,15 +83,6 @@ async def settled(rail: StellarRail, call: Any) -> Settlement:
             return settlement
         assert settlement.error_reason in OPEN, settlement
     raise AssertionError("the outcome stays open")
-
-
-async def until_true(true: Any, within_s: float = patience(10.0)) -> None:
-    """Wait for something to become true."""
-    async with asyncio.timeout(within_s):
-        while True:
-            if true():
-                return
-            await asyncio.sleep(0.02)
 
 
 async def test_the_authorized_amount_moves(rail: StellarRail, bench: StellarBench) -> None:
@@ -507,7 +497,7 @@ async def test_a_transaction_whose_time_has_passed_frees_its_channel(
     call = bench.call(bench.payer(), shop)
     bench.ledger.lost = 1
     asked = asyncio.create_task(rail.settle(call))
-    await until_true(lambda: not bench.ledger.lost)
+    await until(lambda: not bench.ledger.lost)
     with monkeypatch.context() as later:
         later.setattr(bench.ledger, "clock", lambda: time.time() + valid_s + 1)
         settlement = await asked
@@ -539,7 +529,7 @@ async def test_a_rail_that_was_killed_settles_once(bench: StellarBench, rail: St
         first = StellarRail(TOKEN, bench.rpc_url, bench.settler.secret)
         await first.start()
         asked = asyncio.create_task(first.settle(call))
-        await until_true(lambda: bench.ledger.queue)
+        await until(lambda: bench.ledger.queue)
         asked.cancel()
         first._settling._tasks.clear()
         await first.stop()
@@ -611,11 +601,11 @@ async def test_an_empty_settler_account(bench: StellarBench, monkeypatch: pytest
         assert settlement.error_reason == "unexpected_settle_error"
         with bench.server.lock:
             bench.ledger.fund(settler.public_key, lumens=2)
-        await until_true(lambda: "needs 3.0000600 XLM for 3 channel accounts" in rail.unavailable_reason)
+        await until(lambda: "needs 3.0000600 XLM for 3 channel accounts" in rail.unavailable_reason)
         assert rail.kinds == ()
         with bench.server.lock:
             bench.ledger.fund(settler.public_key, lumens=2)
-        await until_true(lambda: not rail.unavailable_reason)
+        await until(lambda: not rail.unavailable_reason)
         assert (await rail.settle(bench.call(bench.payer(), bench.shop()))).success
     finally:
         await rail.stop()
@@ -636,14 +626,14 @@ async def test_a_node_that_falls_silent(
     evidence = await faulty_node_rail.evidence(bench.payment_id(call))
     assert evidence is not None
     assert evidence.status == "unknown"
-    await until_true(lambda: faulty_node_rail.unavailable_reason == "its node does not answer")
+    await until(lambda: faulty_node_rail.unavailable_reason == "its node does not answer")
     assert faulty_node_rail.kinds == ()
     broken = bench.call(bench.payer(), shop, nonce=3)
     static = changed(broken, amount="10001")
     assert (await faulty_node_rail.settle(static)).error_reason == P + "wrong_amount"
     node.faults.clear()
 
-    await until_true(lambda: not faulty_node_rail.unavailable_reason)
+    await until(lambda: not faulty_node_rail.unavailable_reason)
     assert (await settled(faulty_node_rail, call)).success
     assert len(bench.transfers(shop)) == 1
 

@@ -18,6 +18,7 @@ from shared.nodes.connections import NodeFailed
 from shared.settings.service import InvalidSetting
 from shared.x402.networks import XRPL_RLUSD
 from tests import xrpl_signing as signing
+from tests.facilitator.bench import until
 from tests.facilitator.xrpl_bench import CLOSE_EVERY_S, Stand, payment_of
 from tests.time_limits import patience
 from tests.xrpl_signing import RLUSD, USDC
@@ -56,13 +57,6 @@ async def rail(stand: Stand) -> AsyncIterator[XrplRail]:
     await rail.start()
     yield rail
     await rail.stop()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + patience(10)
-    while not condition():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("token", [RLUSD, USDC], ids=["RLUSD", "USDC"])

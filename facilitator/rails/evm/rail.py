@@ -12,6 +12,7 @@ from facilitator.node_failures import NodeFailures
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
+from facilitator.rails.evm.channels import ChannelRelay
 from facilitator.rails.evm.evidence import Authorizations, parse_id
 from facilitator.rails.evm.finality import INCLUDED, Finality
 from facilitator.rails.evm.gas_budget import GasBudget
@@ -28,9 +29,10 @@ from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
-from facilitator.settling import require_ours
+from facilitator.settling import CannotStart, require_ours
+from shared.nodes.json_rpc import Call
 from shared.settings.service import InvalidSetting
-from shared.x402 import evm
+from shared.x402 import evm, evm_channel, evm_channel_ids
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
 from shared.x402.exact import SCHEME
 from shared.x402.networks import EvmToken
@@ -58,6 +60,7 @@ class EvmRail:
         spacing_s: between two transactions.
         finality: of facilitator/rails/evm/finality.py.
         journal: file of what is under way; None: there is none.
+        channels_of: the recipient whose channels are served, too; empty: none are.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class EvmRail:
         spacing_s: float = 0.1,
         finality: str = INCLUDED,
         journal: Path | None = None,
+        channels_of: str = "",
     ) -> None:
         self.token = token
         # What reads the chain.
@@ -105,6 +109,15 @@ class EvmRail:
             outcomes=outcomes,
         )
         self._settlements = Settlements(arrivals, in_flight, self._account, self._reorg_monitor)
+        self._channels = channels_of and ChannelRelay(
+            token,
+            channels_of,
+            signer.address,
+            node=node,
+            simulator=self._simulator,
+            settlements=self._settlements,
+            account=self._account,
+        )
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -116,7 +129,8 @@ class EvmRail:
         """The entry of /supported; none while nothing can be settled."""
         if self.unavailable_reason:
             return ()
-        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network),)
+        schemes = (SCHEME, evm_channel.SCHEME) if self._channels else (SCHEME,)
+        return tuple(SupportedKind(x402_version=X402_VERSION, scheme=one, network=self.network) for one in schemes)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -149,6 +163,11 @@ class EvmRail:
             if keccak256(code) != MULTICALL3_HASH:
                 log.warning("%s has no Multicall3: payments are settled one by one", self.network)
                 self._budget.largest = 1
+        if self._channels:
+            contracts = (evm_channel_ids.CONTRACT, evm_channel_ids.COLLECTOR)
+            codes = await self._node.ask_all([Call("eth_getCode", (one, "latest")) for one in contracts])
+            if not all(bytes_of(code) for code in codes):
+                raise CannotStart(f"{self.network} has no contract of channels: set COINSLOT_EVM_CHANNELS to off")
         self._journal.open()
         self._settlements.restore(await self._account.start())
         await self._balance_monitor.read()
@@ -158,6 +177,8 @@ class EvmRail:
 
     async def stop(self) -> None:
         await self._settlements.finish()
+        if self._channels:
+            await self._channels.finish()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -165,6 +186,8 @@ class EvmRail:
         self._journal.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
+        if self._channels and call.payment_requirements.scheme == evm_channel.SCHEME:
+            return await self._channels.verify(call)
         try:
             authorization = self._check(call)
             (verdict,) = await self._simulator.check([Payment(authorization)])
@@ -177,6 +200,8 @@ class EvmRail:
         return results.valid(authorization)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
+        if self._channels and call.payment_requirements.scheme == evm_channel.SCHEME:
+            return await self._channels.settle(call)
         try:
             authorization = self._check(call)
         except PaymentRefused as refused:

@@ -40,7 +40,7 @@ class Bug:
 
     @property
     def patch(self) -> Patch:
-        """For the zygote."""
+        """For the forking parent."""
         return Patch(self.path, self.old, self.new)
 
 
@@ -51,7 +51,7 @@ def _case(outcome: str, failpoint: str = "") -> Case:
 SLOW_COPIES = Case(Outcome(("slow",)), copies=3)
 
 BUGS: dict[str, Bug] = {
-    "another body is not told from the one that paid": Bug(
+    "another body is taken for the one that paid": Bug(
         LOOK_UP,
         "if claimed_by ~= fingerprint and claimed_by ~= previous_fingerprint then\n"
         "  return {(state == 'SETTLING' or state == 'UNKNOWN') and 'claimed' or 'conflict'}\n"
@@ -86,7 +86,7 @@ BUGS: dict[str, Bug] = {
         "            raise Failing(type(error).__name__) from None\n",
         "except (OSError, aiohttp.ClientError) as error:\n"
         "            settlement = Settlement(success=False, transaction='', network='')\n"
-        "            raise Declined('settlement_failed', settlement) from None\n",
+        "            raise answers.Declined('settlement_failed', settlement) from None\n",
         (6,),
         _case("silent but paid"),
     ),

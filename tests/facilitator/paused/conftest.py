@@ -1,0 +1,33 @@
+"""The facilitator on a chain that makes a block only when it is told to, through a node that fails on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import pytest_socket
+
+from shared.settings.service import Settings
+from tests.facilitator.bench import FaultyNode, with_evm
+from tests.facilitator.paused_chain import PausedChain
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PausedChain]:
+    """The chain, in place of the one that makes a block of every transaction."""
+    pytest_socket.enable_socket()
+    process, chain = PausedChain.start(tmp_path_factory.mktemp("paused"))
+    yield chain
+    process.stop()
+
+
+@pytest.fixture
+def chain(bench: PausedChain) -> Iterator[PausedChain]:
+    """The same. Blocks are made again after each test."""
+    yield bench
+    bench.flow()
+
+
+@pytest.fixture
+def settings(settings: Settings, node: FaultyNode) -> Settings:
+    return with_evm(settings, rpc_url=node.url)
