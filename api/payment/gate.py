@@ -14,8 +14,7 @@ import msgspec
 
 from api.causes import Cause
 from api.discovery import bazaar
-from api.discovery.listing import Listing
-from api.discovery.resource import resource
+from api.discovery.listing import Listing, resource
 from api.errors import problem_of
 from api.http import Answer
 from api.payment import identifier
@@ -101,7 +100,7 @@ class PaymentGate:
         self.endpoint = endpoint
         public = urlsplit(base_url)
         self._hosts = {public.hostname, *extra_hosts}
-        # A proxy may serve the API below a path of its own, which it removes.
+        # A proxy may serve the API below a path, which it removes.
         self._paths = {endpoint.path, public.path + endpoint.path}
         self._binder = binder
         # Channels come last: a client that knows both schemes takes the first one.

@@ -22,6 +22,7 @@ from jobs import price_list
 from jobs.catalogue import BY_NAME
 from shared.ledger.keys import PRICE_LISTS, SELLERS
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.paying import Payer, encoded
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
@@ -59,11 +60,11 @@ def sell(app: Litestar, prices_file: Path) -> Sell:
 
 
 @pytest.fixture
-def pay(shop: httpx.AsyncClient, as_header: Any) -> Pay:
+def pay(shop: httpx.AsyncClient) -> Pay:
     """Sends a payment for echo."""
 
     async def pay(payment: Any, *, name: str = "PAYMENT-SIGNATURE", to: httpx.AsyncClient = shop) -> httpx.Response:
-        return await to.post(ECHO, json={"message": "hi"}, headers={name: as_header(payment)})
+        return await to.post(ECHO, json={"message": "hi"}, headers={name: encoded(payment)})
 
     return pay
 
@@ -144,7 +145,7 @@ async def test_a_ledger_that_does_not_answer_keeps_the_prices(
 
 @pytest.mark.parametrize("price", ["0.0005", "0.25"])
 async def test_a_payment_that_was_signed_before_is_taken_for_its_time(
-    price: str, shop: httpx.AsyncClient, pay: Pay, payer: Any, sell: Sell, settings: Settings, facilitator: Any
+    price: str, shop: httpx.AsyncClient, pay: Pay, payer: Payer, sell: Sell, settings: Settings, facilitator: Any
 ) -> None:
     """At a lower and at a higher price now; in the process that was reloaded, in one that starts later, and at the new price in
     one that was not reloaded. Then it buys nothing, uncharged. What it bought is fetched again."""
@@ -173,7 +174,7 @@ async def test_a_payment_that_was_signed_before_is_taken_for_its_time(
     assert signed[3]["payload"]["authorization"]["nonce"] not in facilitator.settles
 
 
-async def test_a_price_that_nobody_asked_for_is_not_taken(pay: Pay, payer: Any, sell: Sell, facilitator: Any) -> None:
+async def test_a_price_that_nobody_asked_for_is_not_taken(pay: Pay, payer: Payer, sell: Sell, facilitator: Any) -> None:
     """Nor that of another call."""
     await sell('echo = "0.25"\njson-repair = "0.0001"')
     for price in ("0.0001", "0.000001", "0.3"):
@@ -182,7 +183,7 @@ async def test_a_price_that_nobody_asked_for_is_not_taken(pay: Pay, payer: Any, 
     assert facilitator.settles == []
 
 
-async def test_a_flat_payment_finds_its_price(pay: Pay, payer: Any, sell: Sell, settings: Settings) -> None:
+async def test_a_flat_payment_finds_its_price(pay: Pay, payer: Payer, sell: Sell, settings: Settings) -> None:
     """It does not say what it accepts, and its signature covers the amount."""
     signed = [payer.payment() for _ in range(2)]
     early, late = (
@@ -198,7 +199,7 @@ async def test_a_flat_payment_finds_its_price(pay: Pay, payer: Any, sell: Sell, 
 
 
 async def test_a_call_that_is_not_sold_any_more(
-    shop: httpx.AsyncClient, pay: Pay, payer: Any, sell: Sell, settings: Settings, facilitator: Any
+    shop: httpx.AsyncClient, pay: Pay, payer: Payer, sell: Sell, settings: Settings, facilitator: Any
 ) -> None:
     """404, uncharged. What was signed before is taken for its time, and what was bought is fetched again."""
     answered, unknown, signed, late = (payer.payment() for _ in range(4))
