@@ -43,7 +43,8 @@ class HangUp:
     def take(self, loop: asyncio.AbstractEventLoop) -> None:
         """Take the signal from now on."""
         loop.add_signal_handler(signal.SIGHUP, self._begin, loop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANG_UP)
+        # A loop that does not run yet would lose it.
+        loop.call_soon(signal.pthread_sigmask, signal.SIG_UNBLOCK, _HANG_UP)
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         task = loop.create_task(self._work())

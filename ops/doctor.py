@@ -20,7 +20,7 @@ import redis
 from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import channel_checks, recipients
+from ops import channel_checks, price_checks, recipients
 from ops.http_query import address, api_place, get_json, unreadable
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
@@ -76,6 +76,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield from _redis("observations", "observation_url", url, _check_policy)
     yield from _disk(settings)
     yield from _api(settings)
+    yield from (Finding(level, "prices", detail) for level, detail in price_checks.examine(settings))
     for name, rail in settings.rails.items():
         yield from _rail(name, rail)
     if settings.evm.has_channels:
