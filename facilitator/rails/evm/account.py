@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from facilitator.balance import BalanceMonitor
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of, value_of
+from facilitator.rails.evm.node import number_of, value_of
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import TRANSFER_GAS
@@ -58,7 +59,7 @@ class SettlerAccount:
 
     def __init__(
         self,
-        node: EvmNode,
+        node: JsonRpcNode,
         signer: Signer,
         prices: Prices,
         balance_monitor: BalanceMonitor,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from facilitator.rails.evm.node import EvmNode, bytes_of, number_of
+from facilitator.json_rpc import JsonRpcNode
+from facilitator.rails.evm.node import bytes_of, number_of
 from shared.nodes.json_rpc import Call, RpcError
 
 BLOCKS = 64
 """How far back a change counts as late. A node has the state of 128 blocks at least."""
 
 
-async def changed_accounts(node: EvmNode, accounts: Iterable[str], block: int) -> set[str]:
+async def changed_accounts(node: JsonRpcNode, accounts: Iterable[str], block: int) -> set[str]:
     """Those that have code, or whose own nonce has gone up in the blocks before this one or since.
 
     Each authorization that puts code on an account or takes it off raises the account's nonce (EIP-7702). So a payer who has

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
+from facilitator.json_rpc import NODE_ERRORS
 from facilitator.rails.evm import calldata
 from facilitator.rails.evm.account import SettlerAccount, Work
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
-from facilitator.rails.evm.node import NODE_ERRORS
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
 from facilitator.rails.evm.transaction import Payment

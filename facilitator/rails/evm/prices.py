@@ -11,8 +11,9 @@ import logging
 import math
 import time
 
+from facilitator.json_rpc import JsonRpcNode
 from facilitator.rails.evm.calldata import l1_fee_upper_bound
-from facilitator.rails.evm.node import EvmNode, bytes_of, is_failure, number_of, value_of, view
+from facilitator.rails.evm.node import bytes_of, is_failure, number_of, value_of, view
 from facilitator.rails.evm.simulation import MEMBER_GAS
 from facilitator.rails.evm.transaction import Bid, Quote
 from facilitator.settling import CannotSend
@@ -38,7 +39,7 @@ class Prices:
         l1_fee: beside it. It is read with the balance.
     """
 
-    def __init__(self, node: EvmNode, ceiling: int) -> None:
+    def __init__(self, node: JsonRpcNode, ceiling: int) -> None:
         self.l1_fee = L1Fee()
         self._node = node
         self._ceiling = ceiling

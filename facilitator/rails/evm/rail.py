@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from facilitator import results
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.node_failures import NodeFailures
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
@@ -19,7 +20,7 @@ from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, number_of
+from facilitator.rails.evm.node import bytes_of, number_of
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.reorgs import ReorgMonitor
@@ -75,7 +76,7 @@ class EvmRail:
     ) -> None:
         self.token = token
         # What reads the chain.
-        self._node = node = EvmNode(rpc_url)
+        self._node = node = JsonRpcNode(rpc_url)
         self._signer = signer = Signer(settler_key, token.chain_id)
         self._authorizations = Authorizations(node, token)
         self._simulator = Simulator(node, token, signer.address)

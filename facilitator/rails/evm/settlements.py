@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterable
 
 from facilitator import results
+from facilitator.json_rpc import NODE_ERRORS
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.in_flight import InFlight
-from facilitator.rails.evm.node import NODE_ERRORS
 from facilitator.rails.evm.reorgs import ReorgMonitor
 from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import PaymentKey, Settling, payment_key

@@ -6,13 +6,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.calldata import (
     authorization_state,
     balance_of,
     is_valid_signature,
     transfer_with_authorization,
 )
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, view
+from facilitator.rails.evm.node import bytes_of, is_failure, number_of, view
 from facilitator.rails.evm.transaction import Payment
 from shared.nodes.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest
@@ -46,7 +47,7 @@ class Simulator:
         sender: the account that will send the transfers.
     """
 
-    def __init__(self, node: EvmNode, token: EvmToken, sender: str) -> None:
+    def __init__(self, node: JsonRpcNode, token: EvmToken, sender: str) -> None:
         self._node = node
         self._token = token
         self._sender = sender

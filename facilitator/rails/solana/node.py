@@ -1,35 +1,25 @@
-"""A Solana node, through solana-py's client: the few requests of a settlement, each with a time limit.
+"""A Solana node: the few requests of a settlement, each with a time limit.
 
-The answers are decoded here and not by solders: its readers take unknown JSON-RPC errors for answers, and panic over others,
-which is no Exception.
+solders' readers of answers are not used: they take unknown JSON-RPC errors for answers, and panic over others, which is no
+Exception.
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import time
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
-from solana.exceptions import SolanaExceptionBase
-from solana.rpc.async_api import AsyncClient
-from solana.rpc.jsonrpc import JsonRpcRequest, SolanaJsonRpcError
 
+from facilitator import json_rpc
+from facilitator.json_rpc import JsonRpcNode
 from facilitator.settling import CannotSend
+from shared.nodes.json_rpc import RpcError
 
-RPC_TIMEOUT_S = 4.0
-MAX_CONNECTIONS = 32
-NODE_ERRORS = (
-    SolanaExceptionBase,
-    SolanaJsonRpcError,
-    msgspec.MsgspecError,
-    OSError,
-    TimeoutError,
-    ValueError,
-    TypeError,
-)
+MOST_CONNECTIONS = 32
+NODE_ERRORS = (*json_rpc.NODE_ERRORS, msgspec.MsgspecError)
 """What a call to the node raises when it does not answer, or not as it should."""
 
 _CONFIRMED = {"commitment": "confirmed"}
@@ -142,10 +132,7 @@ class SolanaNode:
     """One node. It answers about confirmed blocks. Every method raises what is in NODE_ERRORS."""
 
     def __init__(self, rpc_url: str) -> None:
-        # solana-py's own retries would hide how long a call takes. The caller repeats it.
-        self._client = AsyncClient(
-            rpc_url, timeout=RPC_TIMEOUT_S, http2=False, max_connections=MAX_CONNECTIONS, max_transport_retries=0
-        )
+        self._node = JsonRpcNode(rpc_url, connections=MOST_CONNECTIONS)
         self._heard_at = time.monotonic()
 
     @property
@@ -155,7 +142,7 @@ class SolanaNode:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._node.close()
 
     async def genesis_hash(self) -> str:
         """The genesis hash of the network that the node serves."""
@@ -191,7 +178,7 @@ class SolanaNode:
         config = {"encoding": "base64", "skipPreflight": True, "preflightCommitment": "confirmed"}
         try:
             await self._ask(str, "sendTransaction", _text(raw), config)
-        except SolanaJsonRpcError as error:
+        except RpcError as error:
             if error.code in _UNSENT:
                 raise CannotSend(error.code) from None
             raise
@@ -226,11 +213,7 @@ class SolanaNode:
         return answer
 
     async def _ask(self, kind: type[Answer], method: str, *params: Any) -> Answer:
-        # The client's own limit is for each read: a node that sends byte by byte would never reach it.
-        async with asyncio.timeout(RPC_TIMEOUT_S):
-            request = JsonRpcRequest(method=method, params=list(params))
-            result = await self._client.send_rpc_request(request, object)
-        answer = msgspec.convert(result, kind)
+        answer = msgspec.convert(await self._node.ask(method, *params), kind)
         self._heard_at = time.monotonic()
         return answer
 

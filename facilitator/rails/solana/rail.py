@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 
-from solders.keypair import Keypair
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from facilitator import results
 from facilitator.node_failures import NodeFailures
@@ -28,6 +28,7 @@ from shared.x402.exact import SCHEME
 from shared.x402.networks import SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana import SolanaAuthorization
+from shared.x402.solana_address import encode_base58
 from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
 
 log = logging.getLogger(__name__)
@@ -58,8 +59,8 @@ class SolanaRail:
 
     def __init__(self, token: SolanaToken, rpc_url: str, settler_key: bytes, *, low_balance: int = 10_000_000) -> None:
         self.token = token
-        self._settler = Keypair.from_seed(settler_key)
-        self._fee_payer = str(self._settler.pubkey())
+        self._settler = Ed25519PrivateKey.from_private_bytes(settler_key)
+        self._fee_payer = encode_base58(self._settler.public_key().public_bytes_raw())
         self._node = SolanaNode(rpc_url)
         self._balance_monitor = balance_monitor(self._node, self._fee_payer, low_balance)
         self._history = History(self._node, token)
@@ -156,8 +157,8 @@ class SolanaRail:
 
     def _sign(self, authorization: SolanaAuthorization) -> tuple[bytes, str]:
         """The serialized transaction, and its signature, by which the network knows it."""
-        signature = self._settler.sign_message(authorization.message)
-        return b"\2" + bytes(signature) + authorization.signature + authorization.message, str(signature)
+        signature = self._settler.sign(authorization.message)
+        return b"\2" + signature + authorization.signature + authorization.message, encode_base58(signature)
 
     async def _settle(self, authorization: SolanaAuthorization) -> Settlement:
         """Run one settlement. Never raises."""

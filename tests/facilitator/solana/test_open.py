@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from solana.rpc.jsonrpc import SolanaJsonRpcError
 
 from facilitator.rails.solana.rail import SolanaRail
+from shared.nodes.json_rpc import RpcError
 from shared.x402.wire import FacilitatorCall, Settlement
 from tests.facilitator.bench import OPEN, FaultyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
@@ -223,7 +223,7 @@ async def test_a_node_that_does_not_send_says_so(
 
     async def refuse(kind: Any, method: str, *params: Any) -> Any:
         if method == "sendTransaction":
-            raise SolanaJsonRpcError(code, "not today", request_id="1")
+            raise RpcError(code, "not today")
         return await ask(kind, method, *params)
 
     with monkeypatch.context() as for_now:
@@ -238,7 +238,7 @@ async def test_a_node_that_does_not_send_says_so(
 async def test_odd_answers_are_no_crash(
     faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
 ) -> None:
-    """Answers of the right form with odd values, which solders' own readers end in a panic over."""
+    """Answers of the right form with odd values."""
     call = bench.call(bench.payer(), pay_to)
     for method in METHODS:
         for odd in ({}, {"value": None}, {"value": []}, {"value": [{}]}, "x", 7, [[]], {"value": {"err": 1}}):
