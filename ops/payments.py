@@ -14,7 +14,7 @@ from typing import Any, cast
 import redis
 from redis.exceptions import RedisError
 
-from ops.http_query import unreadable
+from ops.queries import unreadable
 from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
 from shared.settings.service import Settings
@@ -72,8 +72,8 @@ def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[st
         for name, fields in page:
             if fields[b"payment"].decode() == payment_id:
                 at = _time(int(name.partition(b"-")[0]))
-                told = {field.decode(): value.decode() for field, value in fields.items() if field != b"payment"}
-                yield {"at": at, **told}
+                rest = {field.decode(): value.decode() for field, value in fields.items() if field != b"payment"}
+                yield {"at": at, **rest}
 
 
 def _unreadable(settings: Settings, error: RedisError) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from facilitator import results
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.node_failures import NodeFailures
+from facilitator.rail import Rail
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
@@ -29,21 +29,19 @@ from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
-from facilitator.settling import require_ours
 from shared.settings.service import InvalidSetting
 from shared.x402 import evm
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
-from shared.x402.exact import SCHEME
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 
 log = logging.getLogger(__name__)
 
 WATCH_EVERY_S = 2.0
 
 
-class EvmRail:
+class EvmRail(Rail[EvmAuthorization]):
     """One token on one EVM network.
 
     The way of a payment: `settlements` puts it into the queue `arrivals`; `groups` checks it and composes a transaction;
@@ -60,6 +58,8 @@ class EvmRail:
         finality: of facilitator/rails/evm/finality.py.
         journal: file of what is under way; None: there is none.
     """
+
+    node_errors = NODE_ERRORS
 
     def __init__(
         self,
@@ -113,13 +113,6 @@ class EvmRail:
         return self.token.network
 
     @property
-    def kinds(self) -> Sequence[SupportedKind]:
-        """The entry of /supported; none while nothing can be settled."""
-        if self.unavailable_reason:
-            return ()
-        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network),)
-
-    @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
         """The account that sends settlements."""
         return {"eip155:*": (checksummed(self._signer.address),)}
@@ -165,32 +158,12 @@ class EvmRail:
         await self._node.close()
         self._journal.close()
 
-    async def verify(self, call: FacilitatorCall) -> Verification:
-        try:
-            authorization = self._check(call)
-            (verdict,) = await self._simulator.check([Payment(authorization)])
-            if verdict is not None:
-                raise verdict
-        except PaymentRefused as refused:
-            return results.invalid(refused.reason, _payer(call))
-        except NODE_ERRORS as error:
-            return results.unverified(error)
-        return results.valid(authorization)
-
-    async def settle(self, call: FacilitatorCall) -> Settlement:
-        try:
-            authorization = self._check(call)
-        except PaymentRefused as refused:
-            return results.failed(self.network, refused.reason, _payer(call))
-        return await self._settlements.settle(authorization)
-
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization; None when the id is not one of this token."""
         named = parse_id(payment_id, self.token)
         return await self._authorizations.evidence(named.payer, bytes.fromhex(named.nonce)) if named else None
 
     def _check(self, call: FacilitatorCall) -> EvmAuthorization:
-        require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset.lower() != self.token.address.lower():
             raise PaymentRefused("invalid_payment_requirements")
@@ -199,6 +172,19 @@ class EvmRail:
         if not evm.is_payable(offer):
             raise PaymentRefused("invalid_payment_requirements")
         return evm.check(offer, call.payment_payload.payload)
+
+    async def _simulate(self, call: FacilitatorCall, payment: EvmAuthorization) -> None:
+        (verdict,) = await self._simulator.check([Payment(payment)])
+        if verdict is not None:
+            raise verdict
+
+    async def _settle(self, call: FacilitatorCall, payment: EvmAuthorization) -> Settlement:
+        return await self._settlements.settle(payment)
+
+    def _named_payer(self, call: FacilitatorCall) -> str | None:
+        authorization = call.payment_payload.payload.get("authorization")
+        payer = authorization.get("from") if isinstance(authorization, dict) else None
+        return payer if isinstance(payer, str) else None
 
     async def _watch(self) -> None:
         """Mend transactions that get into no block, and read the balance, whether or not somebody waits."""
@@ -212,9 +198,3 @@ class EvmRail:
                     self._balance_monitor.read_soon()
                 if self._balance_monitor.is_due:
                     await self._balance_monitor.read()
-
-
-def _payer(call: FacilitatorCall) -> str | None:
-    authorization = call.payment_payload.payload.get("authorization")
-    payer = authorization.get("from") if isinstance(authorization, dict) else None
-    return payer if isinstance(payer, str) else None
