@@ -427,8 +427,8 @@ def test_the_window_by_hearsay(expiration: int, ledger: int | None, refusal: str
 @each("ledger_s", [1.0, 2.0, 2.5, 5.0, 5.8])
 @each("age_s", [0, 1, 5, 9, 10, 20, 30])
 def test_a_buyer_who_knows_the_newest_ledger_is_not_refused(age_s: float, ledger_s: float, is_seen: bool) -> None:
-    """However old the ledger is that we were told of, and however fast the network: ours closes a ledger a second."""
-    behind = int((age_s + stellar.TOLD_AFTER_S) / ledger_s)
+    """However old the reported ledger is, and however fast the network: ours closes a ledger a second."""
+    behind = int((age_s + stellar.REPORTED_AFTER_S) / ledger_s)
     lasts = stellar.lifetime(OFFER.max_timeout_seconds, stellar.within_bounds(ledger_s))
     checked = stellar.check(OFFER, signed(expiration=LEDGER + behind + lasts))
     known = KnownLedger(LEDGER, age_s, ledger_s if is_seen else None)
