@@ -1,6 +1,6 @@
 """What is true now, for Prometheus: queues and workers, payments, rails, and the accounts that pay for settlements.
 
-Each function reads one source. It raises RedisError or NoAnswer when the source does not answer, and then has no series.
+Each function reads one source. It raises RedisError or NoAnswer when the source does not answer.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def payments(ledger: Sequence[redis.Redis]) -> Families:
 
 
 def rails(settings: Settings) -> Families:
-    """What this machine's API says of itself."""
+    """The state of this machine's API."""
     answer = _asked(f"{api_place(settings)}/readyz")
     yield GaugeMetricFamily("coinslot_ready", "Whether the API is ready.", value=int(answer["ok"]))
     family = GaugeMetricFamily("coinslot_rail_up", "Whether a rail takes payments.", labels=["rail"])
@@ -89,7 +89,7 @@ def rails(settings: Settings) -> Families:
 
 
 def settlers(settings: Settings) -> Families:
-    """What our facilitator says of the accounts that pay for settlements, and of gas. There are none on the XRP Ledger."""
+    """The accounts that pay for settlements, and gas, as our facilitator reports them. There are none on the XRP Ledger."""
     balances = GaugeMetricFamily("coinslot_settler_balance", "What a settling account has.", labels=["network", "unit"])
     lows = GaugeMetricFamily("coinslot_settler_low_balance", "Below it the log warns.", labels=["network", "unit"])
     able = GaugeMetricFamily("coinslot_settler_able", "Whether our facilitator can settle.", labels=["network"])

@@ -25,7 +25,7 @@ _SEALED = frozenset({"payment", "failure"})
 
 UNKNOWN, REFUND, GONE = "unknown", "refundable", "lost"
 _REASONS = {
-    UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can tell.",
+    UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can say.",
     REFUND: "It was charged and not answered within a day.",
     GONE: "It was settled, and the chain does not show it any more. Nothing is owed to the payer.",
     "waiting": "It was charged and is not answered yet. The same request runs it again.",

@@ -58,7 +58,7 @@ class Projector:
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        """Tick in a thread of its own, until `stop`."""
+        """Tick in a thread until `stop`."""
         threading.Thread(target=self._keep_ticking, name="projector", daemon=True).start()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Base58: a number in 58 digits, in which each leading zero byte is a digit of its own. Networks differ in the alphabet."""
+"""Base58: a number in 58 digits, in which each leading zero byte is one digit. Networks differ in the alphabet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The verifier of Stellar: scheme `exact` with a signed authorization of a SEP-41 transfer, whose fees the facilitator pays.
 
-The payer signs a contract call and not a transaction: the facilitator puts the call into a transaction of its own. Only the
-network knows balances and used nonces.
+The payer signs a contract call and not a transaction: the facilitator puts the call into a transaction from its own account.
+Only the network knows balances and used nonces.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_stellar.md, SEP-41, SEP-23, CAP-46-11 and CAP-71 (what is signed).
 """

@@ -110,7 +110,7 @@ async def test_one_transaction_settles_all(
 async def test_one_by_one(
     build: Build, settings: Settings, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str, is_there: bool
 ) -> None:
-    """Without the contract, or told so, each payment has a transaction of its own."""
+    """Without the contract, or with that setting, each payment has its own transaction."""
     if not is_there:
         node.edits["eth_getCode"] = lambda _: "0x"
     async with running(build(with_evm(settings, batch=1 if is_there else 50))) as facilitator:

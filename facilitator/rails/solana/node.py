@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -107,25 +107,17 @@ class _Context(msgspec.Struct, frozen=True):
     slot: int
 
 
+class _Value(msgspec.Struct, Generic[Answer], frozen=True):
+    value: Answer
+
+
 class _Accounts(msgspec.Struct, frozen=True):
     context: _Context
     value: list[Account | None]
 
 
-class _Balance(msgspec.Struct, frozen=True):
-    value: int
-
-
 class _Simulation(msgspec.Struct, frozen=True):
     err: Any
-
-
-class _Simulated(msgspec.Struct, frozen=True):
-    value: _Simulation
-
-
-class _Statuses(msgspec.Struct, frozen=True):
-    value: list[Status | None]
 
 
 class SolanaNode:
@@ -133,12 +125,12 @@ class SolanaNode:
 
     def __init__(self, rpc_url: str) -> None:
         self._node = JsonRpcNode(rpc_url, connections=MOST_CONNECTIONS)
-        self._heard_at = time.monotonic()
+        self._answered_at = time.monotonic()
 
     @property
     def silent_s(self) -> float:
         """Seconds since the last answer."""
-        return time.monotonic() - self._heard_at
+        return time.monotonic() - self._answered_at
 
     async def close(self) -> None:
         """Close the connections."""
@@ -150,7 +142,7 @@ class SolanaNode:
 
     async def balance(self, address: str) -> int:
         """The lamports of an account."""
-        return (await self._ask(_Balance, "getBalance", address, _CONFIRMED)).value
+        return (await self._ask(_Value[int], "getBalance", address, _CONFIRMED)).value
 
     async def accounts(self, addresses: Sequence[str]) -> list[Account | None]:
         """The state of each account; None for one that does not exist."""
@@ -167,7 +159,7 @@ class SolanaNode:
     async def simulate(self, raw: bytes) -> Any:
         """Why the transaction would fail, its signatures included; None when it would succeed."""
         config = {**_CONFIRMED, "encoding": "base64", "sigVerify": True}
-        return (await self._ask(_Simulated, "simulateTransaction", _text(raw), config)).value.err
+        return (await self._ask(_Value[_Simulation], "simulateTransaction", _text(raw), config)).value.err
 
     async def send(self, raw: bytes) -> None:
         """Send a transaction that was simulated before. The node does not simulate it again.
@@ -190,7 +182,7 @@ class SolanaNode:
             search: also look for transactions that are older than some minutes. That takes a node longer.
         """
         config = {"searchTransactionHistory": search}
-        found = (await self._ask(_Statuses, "getSignatureStatuses", list(signatures), config)).value
+        found = (await self._ask(_Value[list[Status | None]], "getSignatureStatuses", list(signatures), config)).value
         if len(found) != len(signatures):
             raise ValueError("not a status for each")
         return found
@@ -214,7 +206,7 @@ class SolanaNode:
 
     async def _ask(self, kind: type[Answer], method: str, *params: Any) -> Answer:
         answer = msgspec.convert(await self._node.ask(method, *params), kind)
-        self._heard_at = time.monotonic()
+        self._answered_at = time.monotonic()
         return answer
 
 

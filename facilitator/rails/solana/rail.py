@@ -35,7 +35,7 @@ from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 6.0
-"""How long a settlement may take. It is below the API's settle timeout, so that the API hears `settlement_pending`."""
+"""How long a settlement may take. It is below the API's settle timeout, so that the API gets `settlement_pending`."""
 RESEND_EVERY_S = 1.0
 """The network loses transactions. The official clients also repeat them."""
 BLOCKHASH_PATIENCE_S = 2.0

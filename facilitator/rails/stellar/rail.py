@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 12.0
 """From the start of a settlement until the wait for its ledger ends. It is below the API's settle timeout: while the node
-answers, the API hears `settlement_pending` with the transaction."""
+answers, the API gets `settlement_pending` with the transaction."""
 MOST_FOR_FEE = 50_000
 """Stroops that one settlement may cost: the official facilitator's figure."""
 CHANNELS = 16
@@ -102,7 +102,7 @@ class StellarRail(Rail[StellarAuthorization]):
 
     @property
     def unavailable_reason(self) -> str:
-        if self._node.height is None or time.monotonic() - self._node.heard_at > SILENT_S:
+        if self._node.height is None or time.monotonic() - self._node.answered_at > SILENT_S:
             return "its node does not answer"
         return self._balance_monitor.unavailable_reason or self._channels.unavailable_reason
 

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 12.0
 """From the start of a settlement until the wait for its ledger ends. It is below the API's settle timeout: while the node
-answers, the API hears `settlement_pending` with the transaction."""
+answers, the API gets `settlement_pending` with the transaction."""
 ASK_AGAIN_S = 1.0
 """How often the node is asked for a payment: its ledger may be validated before we see that ledger."""
 RETRY_S = 0.2
