@@ -97,7 +97,7 @@ class Admission:
             return problem_of(Cause.CALLS_IN_FLIGHT)
         if self._disk.is_full():
             return problem_of(Cause.LEDGER_DISK_FULL)
-        if not checked.rail.is_up:
+        if not checked.rail.takes(checked.authorization):
             return problem_of(Cause.RAIL_DOWN, retry_after_s=checked.rail.health.retry_after_s)
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)
@@ -106,7 +106,7 @@ class Admission:
     async def _refused_by_facilitator(self, checked: Checked) -> PaymentRefused | Problem | None:
         """Ask about a signature that only the chain can judge: of a contract wallet, or of a key that is not the account's."""
         try:
-            verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
+            verification = await checked.rail.facilitator.verify(checked.payment)
         except Unsettled as unanswered:
             return problem_of(Cause.VERIFICATION_UNANSWERED, failure=unanswered)
         if verification.is_valid:

@@ -23,8 +23,9 @@ from api.errors import ERROR_KINDS, Problem
 from api.http import CORS, PREFLIGHT, as_text, problem_answer, request_id
 from api.long_bodies import LongBodies
 from api.pages import routes as pages
-from api.pages.site import Site
+from api.pages.renderer import PageRenderer
 from api.payment.binding import Binder
+from api.payment.channel_watch import ChannelWatch, channel_rail
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.gate import PaymentGate
@@ -65,18 +66,18 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     """
     settings = settings or Settings.from_env(os.environ)
     master, previous = read_sealing_keys(settings)
-    served = site_of(egress(settings), settings.readable)
+    site = site_of(egress(settings), settings.readable)
     rails = configured_rails(settings)
+    channels = channel_rail(settings, rails)
+    sold_on = (*rails, channels) if channels else rails
     configured = {rail.rail for rail in rails}
     binder = Binder(master, previous)
     gates = tuple(
-        PaymentGate(endpoint, rails, settings.base_url, binder, settings.host_names)
+        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names)
         for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )
-
-    site = Site(gates, settings.base_url)
-
+    renderer = PageRenderer(gates, settings.base_url)
     places, known = settings.ledger_places, known_servers(settings)
     ledger_servers = replicated_servers = [Redis(url, place=place, is_known=place in known) for url, place in places]
     if settings.ledger_replicas:
@@ -103,17 +104,18 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
         binder=binder,
         answers=AnswerSealer(master, previous),
-        site=served,
+        site=site,
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
+    channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
     readiness = Readiness(replicated_servers, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         tracing.start(settings, "coinslot-api")
-        for rail in rails:
+        for rail in sold_on:
             await rail.start()
         replies.start()
         pools.start()
@@ -121,16 +123,20 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         reconciler.start()
         reorgs.start()
         services.unrecorded.start()
+        if channel_watch:
+            channel_watch.start()
         try:
             yield
         finally:
+            if channel_watch:
+                await channel_watch.stop()
             await services.unrecorded.stop()
             await reorgs.stop()
             await reconciler.stop()
             services.dispatcher.stop()
             await pools.stop()
             await replies.stop()
-            for rail in rails:
+            for rail in sold_on:
                 await rail.stop()
             for client in (*ledger_servers, *replicated_servers, queue_redis, replies_redis):
                 client.close()
@@ -141,7 +147,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
             *discovery.routes(_catalogue(gates, settings)),
             *pages.routes(
-                site,
+                renderer,
                 services,
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
@@ -153,7 +159,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         response_headers=as_text((*CORS, *PREFLIGHT)),
         lifespan=[running],
         exception_handlers={
-            NotFoundException: partial(_not_found, site),
+            NotFoundException: partial(_not_found, renderer),
             HTTPException: partial(_problem, settings.base_url),
             Exception: partial(_problem, settings.base_url),
         },
@@ -185,9 +191,9 @@ def _catalogue(gates: Sequence[PaymentGate], settings: Settings) -> Catalogue:
 _CODES = {400: "invalid_url", 404: "not_found", 405: "method_not_allowed"}
 
 
-def _not_found(site: Site, request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+def _not_found(renderer: PageRenderer, request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """A page for a browser, and what all others get for anything that is refused."""
-    return pages.not_found(site, request) or _problem(site.base_url, request, error)
+    return pages.not_found(renderer, request) or _problem(renderer.base_url, request, error)
 
 
 def _problem(base_url: str, request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

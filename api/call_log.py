@@ -27,6 +27,7 @@ class CallLog:
         cause: why it was not answered; of a closed set.
         span: of the call's trace; None where calls are not traced.
         fault: whose it is that a charged call is not answered (shared/endpoint.py). Otherwise "". Not in the line.
+        deposit: the settlement of a deposit into a channel, as JSON, once it was made. Not in the line.
         receipt: the settlement as JSON, once it is known that the call was charged. Not in the line.
         ignored: fields of the body that the endpoint does not know. Not in the line: they are the caller's words.
         began: monotonic seconds.
@@ -42,6 +43,7 @@ class CallLog:
     fault: Fault | Literal[""] = ""
     span: ActiveSpan | None = None
     receipt: bytes = b""
+    deposit: bytes = b""
     ignored: tuple[str, ...] = ()
     began: float = field(default_factory=time.monotonic)
 

@@ -54,6 +54,7 @@ class Cause(enum.Enum):
         "Another request came with this payment first, and its settlement is not decided yet.",
         2,
     )
+    CHANNEL_UNREAD = "unavailable", "The channel of this payment cannot be read from its chain now.", 2
     DRIVER_MISSING = "unavailable", "This payment is known, and its call cannot be run now.", 2
     SAME_CALL = "in_progress", "The same call is still being answered.", 2
     # The payment was settled, and its call is not answered.

@@ -9,11 +9,12 @@ import msgspec
 from api.payment import identifier
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.gate import Match
-from api.payment.ledger_terms import Claim
+from api.payment.ledger_terms import Claim, Reserve
 from api.services import Services
 from shared.endpoint import Endpoint
 from shared.x402.authorization import Authorization
-from shared.x402.wire import Payment
+from shared.x402.evm_channel import Deposit, Voucher
+from shared.x402.wire import Offer, Payment
 
 LEASE_MARGIN_S = 3.0
 """A driver's lease outlives everything that the driver waits for by so many seconds."""
@@ -26,6 +27,8 @@ def build_claim(
     # A payment id is public on the chain. The signature proves that the caller is the payer. Where we cannot check it, the
     # same request has to bring the same signature.
     proof = b"" if authorization.signature_checked else authorization.signature
+    if isinstance(authorization, Voucher):
+        return voucher_claim(services, endpoint, authorization, paid.payment, query, body)
     settle_s = paid.rail.facilitator.settle_timeout_s + EVIDENCE_TIMEOUT_S + LEASE_MARGIN_S
     return Claim(
         payment_id=authorization.payment_id,
@@ -33,7 +36,7 @@ def build_claim(
         previous_fingerprint=services.fingerprint.previous(endpoint.name, query, body, proof),
         endpoint=endpoint.name,
         payer=authorization.payer,
-        offer=msgspec.json.encode(paid.offer),
+        offer=msgspec.json.encode(settled_offer(paid.offer, authorization)),
         settle_lease_ms=int(settle_s * 1000),
         run_lease_ms=int((endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
         valid_before=authorization.expires(int(time.time())),
@@ -43,6 +46,32 @@ def build_claim(
         token=paid.token,
         limit=services.limits.of(endpoint.pool),
     )
+
+
+def voucher_claim(
+    services: Services, endpoint: Endpoint, voucher: Voucher, payment: Payment, query: bytes, body: bytes
+) -> Claim:
+    """The claim of a voucher, which is settled already: it reserves its price."""
+    return Claim(
+        payment_id=voucher.payment_id,
+        fingerprint=services.fingerprint(endpoint.name, query, body, b""),
+        previous_fingerprint=services.fingerprint.previous(endpoint.name, query, body, b""),
+        endpoint=endpoint.name,
+        payer=voucher.payer,
+        offer=b"",
+        settle_lease_ms=0,
+        run_lease_ms=int((endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
+        identifier=identifier.of(payment),
+        limit=services.limits.of(endpoint.pool),
+        reserve=Reserve(voucher.price, voucher.max_claimable, voucher.signature.hex()),
+    )
+
+
+def settled_offer(offer: Offer, authorization: Authorization) -> Offer:
+    """What the chain shows once a payment is settled: the offer; of a deposit its amount, paid to the collector."""
+    if not isinstance(authorization, Deposit):
+        return offer
+    return msgspec.structs.replace(offer, amount=authorization.amount, pay_to=authorization.pay_to)
 
 
 def _bare(payment: Payment) -> bytes:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import logging
 import math
 import time
 
-import msgspec
 from litestar.types import Receive, Scope, Send
 
 from api import unknown_fields
@@ -17,29 +15,26 @@ from api.admission import Admission, RefusedByFacilitator
 from api.body import RequestBody
 from api.call_log import CallLog
 from api.causes import Cause
-from api.claims import build_claim
-from api.dispatch import ReplyTimeout
+from api.channel_calls import ChannelCalls
+from api.claims import build_claim, settled_offer
 from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
+from api.job_call import JobCall
 from api.payment.gate import UNPAID, Match, PaymentGate
 from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
 from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
-from api.replies import Unread
 from api.services import Services
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.observability import tracing
 from shared.observability.logs import call_ids
 from shared.observability.metrics import metrics
-from shared.outcome import NOT_STORED, Failed
-from shared.queue.message import Arguments
-from shared.sealing.sealing import Unsealable
-from shared.settled_payment import SettledPayment
 from shared.x402.authorization import Authorization
+from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import FlatPayment, Payment, Settlement
+from shared.x402.wire import FlatPayment, Payment
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +53,8 @@ class PaidCall:
         self._admission = Admission(gate.endpoint, services.disk, services.binder, services.site)
         self._services = services
         self._causes = known_causes(gate.endpoint)
+        self._channels = ChannelCalls(gate, services)
+        self._job = JobCall(gate, services, self._channels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. No exception leaves it, and a paid call that fails leaves one line in the log."""
@@ -83,6 +80,8 @@ class PaidCall:
                 log.exception("request %s to %s failed", call_log.request_id, self._endpoint.path)
             unexpected = problem_of(Cause.UNEXPECTED, charged="unknown", failure=error)
             answer = self._failed(unexpected, call_log)
+        if call_log.deposit and b"payment-response" not in dict(answer.headers):
+            answer = answer.with_headers(self._gate.receipt(call_log.deposit))
         if call_log.ignored and answer.status != 402:
             answer = answer.with_headers(unknown_fields.header(call_log.ignored))
         if self._services.logs_calls and answer.status == 200:
@@ -128,8 +127,9 @@ class PaidCall:
         presented = find_payment(scope["headers"])
         if presented is None:
             return await self._challenge(UNPAID, request_body)
-        if method != "POST":
-            raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
+        may_get = method == "GET" and self._gate.has_channels
+        if method != "POST" and not may_get:
+            raise _use_post()
         payment = self._decoded(presented)
         call_log.is_paid = True
         call_log.span = tracing.begin_call(self._endpoint.path)
@@ -140,16 +140,23 @@ class PaidCall:
             authorization = paid.check()
         call_log.rail = paid.rail.rail
         await self._require_time(paid, authorization)
+        if isinstance(authorization, RefundRequest):
+            return await self._channels.refund(authorization)
+        if method != "POST":
+            raise _use_post()
 
         # Before the chain is asked, nobody knows who a contract wallet's payment is from.
         holder = authorization.payer if authorization.signature_checked else authorization.payment_id
+        if isinstance(authorization, Voucher):
+            holder = authorization.other_signer or holder
         try:
             body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=holder)
         except Problem as unreadable:
             raise await self._with_charge(unreadable, authorization, call_log) from None
         claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
         call_log.payment_id = claim.payment_id
-        checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body, call_log)
+        offer, query = settled_offer(paid.offer, authorization), scope["query_string"]
+        checked = Checked(presented, offer, paid.rail, paid.payment, authorization, claim, query, body, call_log)
         another_offer = None if paid.is_current else PaymentRefused("no_matching_offer")
         if another_offer and await self._services.ledger.offer(claim.payment_id) != claim.offer:
             raise another_offer
@@ -226,20 +233,36 @@ class PaidCall:
     async def _drive(self, checked: Checked, entry: Entry) -> Answer:
         """Do what the ledger's verdict says, until there is an answer. A copy of a running call asks the ledger repeatedly."""
         give_up_at = time.monotonic() + DUPLICATE_WAIT_S
-        pause_s = FIRST_POLL_S
+        pause_s, is_read = FIRST_POLL_S, False
         while True:
             checked.call_log.receipt = entry.receipt or checked.call_log.receipt
+            is_deposit = isinstance(checked.authorization, Deposit)
             match entry.verdict:
                 case Verdict.SETTLE:
                     reach("claimed")
                     services = self._services
                     receipt = await settle(checked, entry.attempts, services.ledger, self._gate, services.unrecorded)
-                    answer = receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
+                    if isinstance(receipt, Answer):
+                        answer = receipt
+                    elif is_deposit:
+                        answer = await self._drive(*await self._channels.opened(checked))
+                    else:
+                        answer = await self._job.run(checked, receipt)
                     return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
+                case Verdict.RUN | Verdict.EXPIRED if is_deposit:
+                    is_known = entry.verdict is Verdict.EXPIRED
+                    return await self._drive(*await self._channels.opened(checked, is_read=is_known))
                 case Verdict.RUN:
-                    return await self._run(checked, entry.receipt)
+                    answer = await self._job.run(checked, entry.receipt)
+                    return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
+                case Verdict.UNKNOWN if not is_read:
+                    entry, is_read = await self._channels.known(checked), True
+                    continue
+                case Verdict.UNKNOWN | Verdict.MISMATCH | Verdict.EXCEEDS | Verdict.BUSY:
+                    return self._channels.refuse(checked, entry)
                 case Verdict.ANSWER:
-                    return self._answered(checked, entry.receipt, entry.answer, wait_ms=entry.wait_ms)
+                    receipt = await self._channels.receipt(checked, entry.receipt)
+                    return self._job.answered(checked, receipt, entry.answer, wait_ms=entry.wait_ms)
                 case Verdict.LIMITED:
                     raise _limited(entry)
                 case Verdict.FAILED:
@@ -266,75 +289,9 @@ class PaidCall:
             ledger = self._services.ledger
             entry = await (ledger.find if checked.is_its_own else ledger.peek)(checked.claim)
 
-    async def _run(self, checked: Checked, receipt: bytes) -> Answer:
-        """7, 8. Run the job. From here on every answer carries the receipt, whatever happens."""
-        checked.call_log.receipt = receipt
-        secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
-        payment = SettledPayment(
-            network=checked.offer.network,
-            payer=checked.authorization.payer,
-            asset=checked.offer.asset,
-            amount=checked.offer.amount,
-            transaction=msgspec.json.decode(receipt, type=Settlement).transaction,
-        )
-        arguments = Arguments(
-            checked.claim.payment_id, payment, checked.body, secret, request_id=checked.call_log.request_id
-        )
-        problem: Problem
-        try:
-            answer = await self._services.dispatcher.run(self._endpoint, arguments, checked.call_log)
-            reach("reply-received")
-            return self._answered(checked, receipt, answer)
-        except Problem as ended:
-            if ended.cause is Cause.ANSWER_NOT_STORED:
-                await self._services.ledger.release(checked.claim.payment_id)
-            raise
-        except ReplyTimeout:
-            # The reply may have been lost on the way, while the answer is in the ledger.
-            with contextlib.suppress(RedisLost, RedisRefused):
-                entry = await self._services.ledger.peek(checked.claim)
-                if entry.verdict is Verdict.ANSWER:
-                    return self._answered(checked, entry.receipt, entry.answer)
-            problem = problem_of(Cause.ANSWER_LATE, charged=True)
-        except (RedisLost, RedisRefused) as error:
-            await self._services.ledger.release(checked.claim.payment_id)
-            problem = problem_of(Cause.QUEUE_UNREACHABLE, charged=True, failure=error)
-        except Unread as error:
-            problem = problem_of(Cause.WORKER_KEY, charged=True, failure=error)
-        except Exception as error:
-            problem = problem_of(Cause.RUN_FAILED, charged=True, failure=error)
-        raise with_receipt(problem, checked, receipt, self._gate)
 
-    def _answered(self, checked: Checked, receipt: bytes, answer: bytes, *, wait_ms: int = 0) -> Answer:
-        """Open a sealed outcome and turn it into a response, of the same bytes for every copy of the request.
-
-        Args:
-            wait_ms: milliseconds until a failed job may be run again.
-        """
-        answers, signature = self._services.answers, checked.authorization.signature
-        try:
-            result = answers.open_for(answer, self._endpoint, checked.claim.payment_id, signature)
-        except Unsealable as error:
-            if not checked.is_its_own:  # the answer is secret, and sealed for the payment that was charged
-                raise problem_of(Cause.IDENTIFIER_SECRET) from None
-            # The answer belongs to another signature over the same authorization, or its key is gone.
-            log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
-            return self._gate.refuse("payment_already_used")
-        if result == NOT_STORED:
-            raise with_receipt(problem_of(Cause.ANSWER_NOT_STORED, charged=True), checked, receipt, self._gate)
-        if isinstance(result, Failed):
-            problem = Problem(
-                code=result.code if result.code in ERROR_KINDS else "internal_error",
-                detail=result.detail,
-                reason=result.reason,
-                charged=True,
-                retryable=result.retryable,
-                retry_same_payment=result.retryable,
-                retry_after_s=max(1, math.ceil(wait_ms / 1000)) if result.retryable else None,
-            )
-            raise with_receipt(problem, checked, receipt, self._gate)
-        headers = ((b"content-type", b"application/json"),)
-        return Answer(200, headers + self._gate.receipt(receipt, older=checked.presented.older), result.body)
+def _use_post() -> Problem:
+    return Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
 
 def known_causes(endpoint: Endpoint) -> frozenset[str]:

@@ -98,18 +98,22 @@ def embed(
         if is_missing("DASHBOARD_PASSWORD_FILE"):
             made[PREFIX + "DASHBOARD_PASSWORD_FILE"] = str(_password_file(var / "dashboard.password"))
         if is_missing("DASHBOARD_PORT"):
-            made[PREFIX + "DASHBOARD_PORT"] = str(_dashboard_port(given))
+            # Beside another port of the API than the usual one, several services may be starting.
+            port = 0 if PREFIX + "PORT" in given else usual.dashboard_port
+            made[PREFIX + "DASHBOARD_PORT"] = str(_free_port(port, usual.dashboard_host))
         local: Ledgers | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
             # The other networks are the sandbox's too, except those with a recipient in the settings.
             others = [name for name in OTHERS if is_missing(f"{name.upper()}_PAY_TO")]
             with step("local ledgers with funded wallets"):
                 local = stack.enter_context(ledgers(var, usual.evm.network, others))
-            port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
-            made[PREFIX + "FACILITATOR_PORT"] = port
-            for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
+            facilitator_port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
+            made[PREFIX + "FACILITATOR_PORT"] = facilitator_port
+            for name, value in local.settings(var, f"http://127.0.0.1:{facilitator_port}").items():
                 if not name.startswith("RPC_") or is_missing(name):  # who has nodes reads the real chains
                     made[PREFIX + name] = value
+            if usual.evm.has_channels and is_missing("EVM_AUTHORIZER_KEY_FILE"):
+                made[PREFIX + "EVM_AUTHORIZER_KEY_FILE"] = str(_key_file(var / "evm-authorizer.key"))
             if is_missing("LEDGER_URL"):
                 _forget_last_run(made[PREFIX + "LEDGER_URL"], ("eip155", *others))
         if local is not None and not any(PREFIX + setting in given for setting in OUTGOING):
@@ -122,11 +126,11 @@ def embed(
             shutil.rmtree(folder, ignore_errors=True)  # of the last run, whose processes are gone
             made[PREFIX + "METRICS_DIR"] = str(folder)
         if is_missing("METRICS_PORT"):
-            made[PREFIX + "METRICS_PORT"] = str(_metrics_port(given))
+            made[PREFIX + "METRICS_PORT"] = str(_free_port(usual.metrics_port, usual.metrics_host))
         settings = Settings.from_env({**given, **made})
         if local is not None:
-            told = {"baseUrl": settings.base_url, **local.told()}
-            private_file(var / "sandbox.json", json.dumps(told, indent=2))
+            sandbox = {"baseUrl": settings.base_url, **local.described()}
+            private_file(var / "sandbox.json", json.dumps(sandbox, indent=2))
         # For coinslot-ops, and to run one process by hand: `set -a; . var/sandbox.env; python -m api`.
         private_file(var / sandbox_path.SETTINGS, sandbox_path.written({**given, **made}))
         yield Embedded(
@@ -140,8 +144,8 @@ def embed(
 
 
 def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
-    """Forget the pending checks of settlements on local chains, and the settlements that were missing. The ledger of payments
-    is kept between runs and the chains are not: a settlement that is gone must not take a rail down.
+    """Forget the pending checks of settlements on local chains, the settlements that were missing, and channels. The ledger of
+    payments is kept between runs and the chains are not: a settlement that is gone must not take a rail down.
 
     Args:
         namespaces: of the local chains, as payment ids begin (CAIP-2).
@@ -154,24 +158,18 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
         for namespace in namespaces:
             for rail in list(ledger.scan_iter(in_every_bucket(f"lost:{namespace}:*"), 1000)):
                 ledger.delete(rail)
+        if "eip155" in namespaces:
+            for name in ("channel:*", "channels", "claimable", "running", "refunds", "channel-watch"):
+                for key in list(ledger.scan_iter(in_every_bucket(name), 1000)):
+                    ledger.delete(key)
 
 
-def _dashboard_port(given: Mapping[str, str]) -> int:
-    """The usual one beside the usual port of the API, if it is free. Beside another port, several services may be starting."""
-    usual = Settings.from_env(given)
-    if PREFIX + "PORT" not in given:
-        with contextlib.suppress(StartFailed):
-            return claim_port(usual.dashboard_port, (usual.dashboard_host,))
-    return claim_port(0, (usual.dashboard_host,))
-
-
-def _metrics_port(given: Mapping[str, str]) -> int:
-    """The usual one, or another when a second service on this machine has it."""
-    usual = Settings.from_env(given)
+def _free_port(port: int, host: str) -> int:
+    """This port, or another one when a second service on this machine has it."""
     try:
-        return claim_port(usual.metrics_port, (usual.metrics_host,))
+        return claim_port(port, (host,))
     except StartFailed:
-        return claim_port(0, (usual.metrics_host,))
+        return claim_port(0, (host,))
 
 
 @contextlib.contextmanager

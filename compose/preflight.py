@@ -1,4 +1,4 @@
-"""What can be found wrong before anything is started, so that it is told in a sentence."""
+"""Finds wrong settings, taken ports and full disks before anything is started, and says in a sentence what is wrong."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def memory_warning(processes: int, free_bytes: int | None = None) -> str:
     """What to expect where so many processes of a Procfile have too little memory; "" where they have enough.
 
     Args:
-        free_bytes: None: what this process may still use.
+        free_bytes: None: the memory that this process may use in addition.
     """
     free_mb = (free_memory_bytes() if free_bytes is None else free_bytes) // 1_000_000
     needed_mb = MEMORY_MB + PROCESS_MB * processes

@@ -35,7 +35,7 @@ def answered(url: str, *, is_any_enough: bool) -> str:
 
 
 def silent(queue: Any, pool: str, host: str) -> str:
-    """Why the host's worker of a pool does not work; "" when one of its consumers has been heard of lately.
+    """Why the host's worker of a pool does not work; "" when one of its consumers has read the queue lately.
 
     Args:
         queue: client of the queue's Redis.
@@ -57,7 +57,7 @@ def silent(queue: Any, pool: str, host: str) -> str:
 
 
 def main() -> int:
-    """Read the arguments, look, and tell."""
+    """Read the arguments, probe the process, and print what is wrong with it."""
     parser = argparse.ArgumentParser(description="Says whether the process of this container works.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("url", nargs="?", help="an address that must answer with 200")

@@ -29,6 +29,9 @@ from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
 from shared.settings.service import InvalidSetting, Settings
 
+CLAIMER = Line("claimer", ("python", "-m", "facilitator.claimer"), {})
+"""A line that every Procfile has where calls are sold by channels. Without them there is nothing to claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -46,6 +49,7 @@ class Stage:
 STAGES = (
     Stage("api", 45.0),  # takes no more calls; the calls in flight need all the others
     Stage(None, 35.0),
+    Stage(CLAIMER.name, 30.0),  # claims what is owed before it ends, through the facilitator
     Stage("facilitator", 25.0),  # a settlement may outlast the call that asked for it
 )
 STOP_WITHIN_S = sum(stage.stop_timeout_s for stage in STAGES)
@@ -185,8 +189,10 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         lines, scale = read_procfile(arguments.procfile), parse_scale(arguments.scale)
-        scaled(lines, scale)  # report a mistake before anything is started
         settings = read_settings(os.environ)
+        if settings.evm.has_channels:
+            lines.append(CLAIMER)
+        scaled(lines, scale)  # report a mistake before anything is started
         users = accounts(settings)
         refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
     except (InvalidProcfile, InvalidSetting) as error:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def step(name: str) -> Iterator[None]:
-    """Tell of a step when it begins, and on the same line when it has ended."""
+    """Print the name of a step when it begins, and on the same line its seconds when it has ended."""
     started_at = time.monotonic()
     print(f"run: {name} ...", end="", file=sys.stderr, flush=True)
     try:
         yield
     except BaseException:
-        print(file=sys.stderr, flush=True)  # the reason comes on a line of its own
+        print(file=sys.stderr, flush=True)  # the reason comes on the next line
         raise
     print(f" {time.monotonic() - started_at:.1f} s", file=sys.stderr, flush=True)

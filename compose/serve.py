@@ -175,7 +175,7 @@ def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var
     # The request stays on this machine, so a proxy from the environment is not used.
     local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound
-    ready = f"http://[{host}]:{settings.port}/readyz" if ":" in host else f"http://{host}:{settings.port}/readyz"
+    ready = f"http://{_in_url(host)}:{settings.port}/readyz"
     seen = "no answer"
     while time.monotonic() < give_up_at:
         if select.select([services.stdout], [], [], 0.05)[0]:
@@ -206,7 +206,7 @@ def _wait(services: subprocess.Popen[bytes], ledgers: Sequence[Child]) -> int:
         for ledger in ledgers:
             if (status := ledger.process.poll()) is not None:
                 raise CannotServe(
-                    f"the local ledger {ledger.name} ended (status {status}). It had its state in its memory alone, so the "
+                    f"the local ledger {ledger.name} ended (status {status}). It had its state in its memory only, so the "
                     f"service was stopped: start it again"
                 )
 
@@ -248,7 +248,11 @@ def _metrics(settings: Settings, scale: Mapping[str, int]) -> str:
     host, port = settings.metrics_host, settings.metrics_port
     if error := bind_error(host, port):
         return f"none: port {port} cannot be used ({error.strerror}): set COINSLOT_METRICS_PORT to another one"
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
+    return f"http://{_in_url(host)}:{port}/metrics"
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _tell(
@@ -277,8 +281,7 @@ def _tell(
     print(f"OpenAPI        {base_url}/openapi.json")
     print(f"metrics        {metrics}")
     if has_dashboard:
-        host = f"[{settings.dashboard_host}]" if ":" in settings.dashboard_host else settings.dashboard_host
-        print(f"dashboard      http://{host}:{settings.dashboard_port}/")
+        print(f"dashboard      http://{_in_url(settings.dashboard_host)}:{settings.dashboard_port}/")
         print(f"               user coinslot, password in {settings.dashboard_password_file}")
     if embedded.sandbox_file:
         file = embedded.sandbox_file.resolve()

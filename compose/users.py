@@ -1,8 +1,8 @@
-"""The users of the processes that root starts: COINSLOT_USER, and COINSLOT_FACILITATOR_USER for the one process that has keys
-which can spend.
+"""The users of the processes that root starts: COINSLOT_USER, and COINSLOT_FACILITATOR_USER for facilitator and claimer, which
+have keys that sign for the chain.
 
 Key files that are made here become readable for those who need them: the sealing key and the dashboard's password for the
-group of the API and the workers, the settlers' keys for the facilitator's user alone.
+group of the API and the workers, the settlers' keys for the facilitator's user only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Accounts:
 
     def of(self, process: str) -> Account | None:
         """The account of a Procfile line."""
-        return self.facilitator if process == "facilitator" else self.service
+        return self.facilitator if process in ("facilitator", "claimer") else self.service
 
 
 def accounts(settings: Settings) -> Accounts:
@@ -93,7 +93,7 @@ def share_files(accounts: Accounts, var: Path, made: Mapping[str, str]) -> None:
         elif name == f"{PREFIX}METRICS_DIR":  # the facilitator counts nothing
             Path(path).mkdir(mode=0o700, exist_ok=True)
             os.chown(path, accounts.service.uid, accounts.service.gid)
-        elif name.endswith("_SETTLER_KEY_FILE"):
+        elif name.endswith(("_SETTLER_KEY_FILE", "_AUTHORIZER_KEY_FILE")):
             os.chown(path, accounts.facilitator.uid, accounts.facilitator.gid)
             Path(path).chmod(0o400)
         elif name.endswith("_JOURNAL_FILE"):
@@ -116,7 +116,7 @@ def _account(setting: str, text: str) -> Account:
 
 
 def _probe(account: Account) -> None:
-    """Whether the user can run this Python with these packages: both may lie below a folder that is its owner's alone."""
+    """Whether the user can run this Python with these packages: both may lie below a folder that only its owner can read."""
     command = [sys.executable, "-c", "import dramatiq, granian, shared.settings.service"]
     try:
         run = subprocess.run(

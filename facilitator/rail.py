@@ -21,9 +21,11 @@ class Rail(ABC, Generic[A]):
 
     Attributes:
         node_errors: what a call to its node raises when that does not answer, or not as it should.
+        schemes: of the payments that it settles.
     """
 
     node_errors: ClassVar[tuple[type[Exception], ...]]
+    schemes: tuple[str, ...] = (SCHEME,)
 
     @property
     @abstractmethod
@@ -32,10 +34,13 @@ class Rail(ABC, Generic[A]):
 
     @property
     def kinds(self) -> Sequence[SupportedKind]:
-        """Its entry of /supported. There is none while it cannot settle, so that it is not offered."""
+        """Its entries of /supported. There are none while it cannot settle, so that it is not offered."""
         if self.unavailable_reason:
             return ()
-        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=self.terms),)
+        return tuple(
+            SupportedKind(x402_version=X402_VERSION, scheme=scheme, network=self.network, extra=self.terms)
+            for scheme in self.schemes
+        )
 
     @property
     def terms(self) -> dict[str, Any] | None:

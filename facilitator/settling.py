@@ -56,7 +56,7 @@ class Settling(Generic[K]):
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
 
-def require_ours(call: FacilitatorCall, network: str) -> None:
+def require_ours(call: FacilitatorCall, network: str, scheme: str = SCHEME) -> None:
     """Check version, scheme and network, in the offer and in what the client accepted.
 
     Raises:
@@ -65,7 +65,7 @@ def require_ours(call: FacilitatorCall, network: str) -> None:
     offer, accepted = call.payment_requirements, call.payment_payload.accepted
     if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
         raise PaymentRefused("invalid_x402_version")
-    if (offer.scheme, accepted.scheme) != (SCHEME, SCHEME):
+    if (offer.scheme, accepted.scheme) != (scheme, scheme):
         raise PaymentRefused("unsupported_scheme")
     if (offer.network, accepted.network) != (network, network):
         raise PaymentRefused("invalid_network")

@@ -35,7 +35,7 @@ PLAIN_PORTS = frozenset(
     }
 )
 """Ports from FIRST_FREE_PORT on that belong to databases, brokers and desktops. A TLS handshake would disturb them, and its
-error would tell the caller that they exist."""
+error would show the caller that they exist."""
 
 # Not delegated in the public DNS, or for one network only (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal).
 _SPECIAL = frozenset(

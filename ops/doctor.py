@@ -6,6 +6,7 @@ works, and may not be what you want) or `fail`. Exit code 1 when one fails.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import stat
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 import redis
+from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import recipients
+from ops import channel_checks, recipients
 from ops.queries import address, api_place, get_json, read_pools, unreadable
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
@@ -26,12 +28,14 @@ from shared.observability import confinement_notes
 from shared.process import setting_names
 from shared.queue import queue_clock
 from shared.sealing.keys import previous_key_file
-from shared.servers.ledger_servers import check_server
+from shared.servers.ledger_servers import check_server, connect_ledger
+from shared.servers.ledger_start import WrongLedger
 from shared.servers.redis_connection import connect
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import is_exposed, read_headers, read_key, read_secret
 from shared.settings.service import PREFIX, InvalidSetting, Settings
+from shared.x402.evm import address_of
 
 
 class Finding(NamedTuple):
@@ -73,6 +77,8 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     yield from _api(settings)
     for name, rail in settings.rails.items():
         yield from _rail(name, rail)
+    if settings.evm.has_channels:
+        yield from _channels(settings)
 
 
 def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
@@ -264,6 +270,35 @@ def _rail(name: str, rail: RailSettings) -> Findings:
             yield Finding("fail", about, of_rail["reason"])
         elif of_rail.get("balance"):
             yield Finding("ok", about, f"the settling account has {of_rail['balance']}")
+
+
+def _channels(settings: Settings) -> Findings:
+    own, about = settings.evm, "channels"
+    if own.claim_after_s > own.withdraw_delay_s / 4:
+        detail = (
+            f"charges are claimed after a quarter of the delay, {own.claim_within_s:.0f} s, not {own.claim_after_s} s"
+        )
+        yield Finding("warn", about, detail)
+    try:
+        with connect_ledger(settings) as ledger:
+            lacks = list(channel_checks.key_lacks(own, ledger))
+            settler = ""
+            if own.rpc_url:
+                with contextlib.suppress(InvalidSetting):
+                    settler = address_of(PrivateKey(read_key(own.settler_key_file)).public_key)
+            of_chain = (
+                channel_checks.chain_lacks(own, settler, ledger) if own.rpc_url else ["COINSLOT_EVM_RPC_URL is not set"]
+            )
+    except (RedisError, WrongLedger):
+        return  # told already
+    if of_chain is None:
+        yield Finding("warn", about, "not checked on the chain: its node does not answer")
+    lacks += of_chain or []
+    yield from (Finding("fail", about, sentence) for sentence in lacks)
+    if not lacks:
+        yield Finding(
+            "ok", about, f"{settings.evm.network} has the contracts, and the authorizer's key is the ledger's"
+        )
 
 
 def _journal(name: str, rail: EvmRailSettings) -> Finding:

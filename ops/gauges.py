@@ -13,6 +13,7 @@ from typing import Any
 import redis
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+from ops.channels import summary
 from ops.queries import api_place, count_of, get_json, read_pools
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
 from shared.queue.pool_states import PoolState
@@ -75,6 +76,33 @@ def payments(ledger: Sequence[redis.Redis]) -> Families:
         ("coinslot_unchecked_payments", RECHECK, "Settled payments that are looked for on the chain once more."),
     ):
         yield GaugeMetricFamily(name, help_text, value=count_of(ledger, index))
+
+
+def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
+    """What channels owe, and the settings that say when that is too much. No series without channels."""
+    own = settings.evm
+    told = summary(ledger, own)
+    if told is None:
+        return
+    for name, value, help_text in (
+        ("coinslot_channels", told.open, "Channels."),
+        ("coinslot_channel_unclaimed_usdc", told.unclaimed / 1e6, "What was charged and not claimed, in USDC."),
+        ("coinslot_channel_oldest_unclaimed_seconds", told.oldest_s, "Age of the oldest charge that is not claimed."),
+        ("coinslot_channels_leaving", told.leaving, "Channels whose payers withdraw while they owe something."),
+        ("coinslot_channel_leaving_seconds", told.leaving_s, "Since when the first of them."),
+        ("coinslot_channels_frozen", told.frozen, "Channels that owe more than they hold."),
+        ("coinslot_channels_not_worth_claiming", told.small, "Channels whose claim is due and not worth its gas."),
+        ("coinslot_channel_claim_within_seconds", own.claim_within_s, "How old a charge may be."),
+        ("coinslot_channel_withdraw_delay_seconds", own.withdraw_delay_s, "How long a withdrawal takes."),
+    ):
+        yield GaugeMetricFamily(name, help_text, value=value)
+    if own.has_channels or told.unclaimed:
+        age = float("inf") if told.watch_age_s is None else told.watch_age_s
+        yield GaugeMetricFamily(
+            "coinslot_channel_watch_age_seconds", "Since the claimer looked at the chain.", value=age
+        )
+        help_text = "When no voucher is taken any more."
+        yield GaugeMetricFamily("coinslot_channel_stale_seconds", help_text, value=own.channels_stale_s)
 
 
 def rails(settings: Settings) -> Families:

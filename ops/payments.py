@@ -14,6 +14,7 @@ from typing import Any, cast
 import redis
 from redis.exceptions import RedisError
 
+from ops import channels
 from ops.queries import unreadable
 from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
@@ -28,6 +29,8 @@ _REASONS = {
     UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can say.",
     REFUND: "It was charged and not answered within a day.",
     GONE: "It was settled, and the chain does not show it any more. Nothing is owed to the payer.",
+    "leaving": "Its payer withdraws, and owes something: it has to be claimed before the delay is over. Does the claimer run?",
+    "frozen": "It owes more than it holds: a deposit is no longer on the chain. Nothing more is sold to it.",
     "waiting": "It was charged and is not answered yet. The same request runs it again.",
 }
 
@@ -37,13 +40,28 @@ def report(settings: Settings, *, as_json: bool) -> int:
     try:
         with connect_ledger(settings) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
+            sum_of_channels = channels.summary(ledger, settings.evm)
+            urgent = [one for one in channels.channels(ledger) if one.is_urgent or one.is_frozen]
+            is_late = sum_of_channels is not None and channels.is_unwatched(sum_of_channels, settings.evm)
     except RedisError as error:
         return _unreadable(settings, error)
     for payment in found:
         print(json.dumps(payment) if as_json else _line(payment))
+    for channel in urgent:
+        kind = "frozen" if channel.is_frozen else "leaving"
+        told = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
+        print(json.dumps(told) if as_json else _channel_line(told))
+    if as_json and sum_of_channels:
+        print(json.dumps({"kind": "channels", **sum_of_channels._asdict()}))
     if not as_json:
+        if sum_of_channels:
+            print(channels.sentence(sum_of_channels))
+        if is_late:
+            print(
+                "Channels owe money, and the claimer does not watch the chain: does it run, and does its node answer?"
+            )
         print(f"{len(found)} payments need you." if found else "No payment needs you.")
-    return 1 if found else 0
+    return 1 if found or urgent or is_late else 0
 
 
 def show(settings: Settings, payment_id: str) -> int:
@@ -148,6 +166,14 @@ def _line(payment: dict[str, Any]) -> str:
         f"           payer {payment['payer']}  transaction {payment['transaction'] or '-'}\n"
         f"           {payment['payment']}\n"
         f"           {payment['reason']} Settle calls: {payment['settleAttempts']}, failed jobs: {payment['failures']}."
+    )
+
+
+def _channel_line(told: dict[str, Any]) -> str:
+    return (
+        f"{told['kind']:10} channel {told['id']} on {told['network']}\n"
+        f"           payer {told['payer']}  owes {told['unclaimed']} of {told['balance']}\n"
+        f"           {told['reason']}"
     )
 
 

@@ -63,6 +63,6 @@ def read_pools(queue: redis.Redis) -> dict[Pool, PoolState]:
 
 
 def count_of(ledger: Sequence[redis.Redis], index: Sequence[str]) -> int:
-    """The payments in an index of the ledger, of all its buckets. Raises RedisError."""
+    """What is in an index of the ledger, of all its buckets. Raises RedisError."""
     counts: list[int] = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(index[bucket]))
     return sum(counts)

@@ -19,6 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ops.channels import Summary, sentence, summary
 from ops.queries import api_place, count_of, get_json, read_pools, unreadable
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
 from shared.pools import Pool
@@ -59,6 +60,7 @@ class View(NamedTuple):
         rates: events per second over WINDOW_S, by event.
         failing: jobs of charged calls that failed, per second, by whose fault it is: `caller` or `ours`.
         payments: how many are open, refundable and lost.
+        channels: their sum; None where there are none.
         rails: whether each works, by its name; None when the API does not answer.
     """
 
@@ -66,6 +68,7 @@ class View(NamedTuple):
     rates: dict[str, float]
     failing: dict[str, float]
     payments: tuple[int, int, int]
+    channels: Summary | None
     rails: dict[str, bool] | None
     failures: list[Failure]
 
@@ -97,6 +100,7 @@ class Observer:
             {event: count / WINDOW_S for event, count in counted.items()},
             {fault: count / WINDOW_S for fault, count in failed.items()},
             (count_of(self._ledger, OPEN), count_of(self._ledger, REFUNDABLE), count_of(self._ledger, LOST)),
+            summary(self._ledger, self._settings.evm),
             self._rails(),
             list(reversed(self._failures)),
         )
@@ -174,6 +178,10 @@ def drawn(view: View) -> Group:
         (f"{ours + callers:.1f} charged and failed", "red" if ours else "yellow" if callers else ""),
         f" ({ours:.1f} ours)      payments: {open_} open, {refundable} refundable, {lost} lost",
     )
+    if view.channels:
+        head.append(
+            f"\n          {sentence(view.channels)}", "red" if view.channels.leaving or view.channels.frozen else ""
+        )
     return Group(head, Text(), _pools(view), Text(), _rails_line(view), Text(), _failures(view))
 
 

@@ -95,7 +95,7 @@ class InvalidField(ValueError):
         field: the field's name on the wire, dotted when nested: ``template.name``.
         code: an error code of the API's failure table that answers 400.
         suggestions: up to five values that would be accepted.
-        others: further values of the same request that are refused. Only their details are told.
+        others: further values of the same request that are refused. Only their details are in the answer.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Endpoint:
         failures: documented reasons of a 502.
         target_failures: those among them that come from what the caller named: its host, its page, its video. The others are
             ours, or come from systems that we chose.
-        listed: False keeps it out of every discovery document. It can still be called.
+        listed: False keeps it out of every discovery document. It can be called.
         holds_secret: the request contains a key or secret, so no part of it is ever stored.
         body_optional: an empty body means an empty object.
         max_body_bytes: a larger body is a 413, before any payment.

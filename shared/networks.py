@@ -61,7 +61,7 @@ class Network:
 
     @property
     def default(self) -> str:
-        """The CAIP-2 network that a buyer pays on unless told otherwise."""
+        """The CAIP-2 network that a buyer pays on by default."""
         return next(iter(self.names))
 
     def settler_key_file(self, own: RailSettings) -> Path | None:

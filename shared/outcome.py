@@ -7,7 +7,7 @@
     ├── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
     └── Forbidden              500: the job did what no calculation does, and is not run again
 
-    Unstoppable                the work goes on in a thread that nothing can stop, so the child process must end
+    Unstoppable                the work continues in a thread that nothing can stop, so the child process must end
 
 A *negative answer* is not a failure: "this pattern timed out" or "this domain does not exist" is an Ok.
 """
@@ -79,7 +79,7 @@ SERVICE_CODES = frozenset({JobFailure.code, UpstreamFailed.code, DeadlineExceede
 
 
 class Unstoppable(BaseException):
-    """The work goes on, and only the end of the process stops it. For handlers that run in a child process.
+    """The work continues, and only the end of the process stops it. For handlers that run in a child process.
 
     It is not an Exception, so that no handler of Exceptions catches it.
     """

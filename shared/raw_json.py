@@ -67,7 +67,7 @@ def may_overflow(text: bytes) -> bool:
 
 
 def lone_surrogate(text: bytes) -> str | None:
-    """The first escape of half a surrogate pair without its other half, such as ``\\ud83d``. It stands for no character."""
+    """The first escape of half a surrogate pair without its other half, such as ``\\ud83d``. It is no character."""
     for match in _ESCAPE.finditer(text):
         if match[1] is not None:
             return match[1].decode()

@@ -14,6 +14,8 @@ class SettledPayment(msgspec.Struct, frozen=True, array_like=True):
         asset: the token, as the offer names it.
         amount: atomic units of the asset, a decimal string.
         transaction: what the receipt names, in the network's own form.
+        signer: whose key signs for a channel, where it is not the payer's. Anybody can make a channel in a payer's name, so
+            what endpoints remember for the payer is not for this key.
     """
 
     network: str = ""
@@ -21,7 +23,8 @@ class SettledPayment(msgspec.Struct, frozen=True, array_like=True):
     asset: str = ""
     amount: str = ""
     transaction: str = ""
+    signer: str = ""
 
 
 NO_PAYMENT = SettledPayment()
-"""Of work that no call stands for, a calculation for instance."""
+"""The payment of work that belongs to no paid call, such as a calculation."""

@@ -27,11 +27,11 @@ from workers import children
 from workers.answers import Result
 from workers.child import Work
 from workers.children import FORBIDDEN, ChildPool, Exhausted, Lost
-from workers.execute import declared, decode_request, execute, observe
+from workers.execute import INTERNAL, declared, decode_request, execute, observe
 from workers.mirror import NO_MIRROR, Mirror
 from workers.observations import Observation, ObservationStore
 from workers.queue.broker import StreamBroker
-from workers.queue.outbox import INTERNAL, Outbox
+from workers.queue.outbox import Outbox
 
 log = logging.getLogger(__name__)
 

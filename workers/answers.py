@@ -16,11 +16,12 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.endpoint import Endpoint, is_reason
 from shared.failpoints import reach
+from shared.ledger.channels import ANSWER_TTL_S, CLAIMABLE, ROTATION_MS, channel_of, is_voucher, voucher_keys
 from shared.ledger.fence import fence, missing
 from shared.ledger.keys import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
 from shared.lua_script import NOW, Command, load
 from shared.observability.metrics import metrics
-from shared.outcome import NOT_STORED, Failed, Outcome
+from shared.outcome import NOT_STORED, Failed, Ok, Outcome
 from shared.queue.replies import Cost
 from shared.sealing.answers import AnswerSealer, ttl_s
 from shared.servers.redis_connection import RedisConnection
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 
 _DONE = load(Path(__file__).with_name("lua") / "done.lua", NOW, NOTE, OBSERVE, RERUN_WINDOW_MS=RERUN_WINDOW_MS)
 
+_CHARGE = load(Path(__file__).with_name("lua") / "charge.lua", NOW, OBSERVE, ROTATION_MS=ROTATION_MS)
+
 _RESEND_WITHIN_S = 1.0
 """So long results are sent again over new connections. It is less than the lease on their messages
 (shared/queue/streams.py)."""
@@ -38,6 +41,21 @@ _RESEND_PAUSE_S = 0.05
 
 class NotReplicated(RedisError):
     """Too few replicas of the ledger have the answers."""
+
+
+class ClaimTerms(NamedTuple):
+    """When a channel is to be claimed.
+
+    Attributes:
+        after_ms: so long after its oldest charge that is not claimed.
+        value: or when so many atomic units are not.
+    """
+
+    after_ms: int
+    value: int
+
+
+_NO_CHANNELS = ClaimTerms(0, 0)
 
 
 class Result(NamedTuple):
@@ -68,6 +86,7 @@ class AnswerStore:
         sealer: nothing is stored or sent without it.
         observations: None where no endpoint remembers.
         replicas: how many replicas of the ledger have to have an answer before its caller gets it.
+        claims: when a channel is to be claimed.
     """
 
     def __init__(
@@ -77,11 +96,13 @@ class AnswerStore:
         observations: ObservationStore | None = None,
         *,
         replicas: int = 0,
+        claims: ClaimTerms = _NO_CHANNELS,
     ) -> None:
         self._ledger = ledger
         self._sealer = sealer
         self._observations = observations
         self._replicas = replicas
+        self._claims = claims
         self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
@@ -139,6 +160,7 @@ class AnswerStore:
         if any(isinstance(answer, NoScriptError) for answer in answers):
             # A Redis that was restarted does not know the script.
             ledger.call("SCRIPT", "LOAD", _DONE.text)
+            ledger.call("SCRIPT", "LOAD", _CHARGE.text)
             answers = self._send_once(commands, ledger)
         return answers
 
@@ -177,7 +199,8 @@ class AnswerStore:
         return answer
 
     def _not_stored(self, result: Result) -> bytes:
-        return self.sealed(result._replace(outcome=NOT_STORED))
+        sealed = self.sealed(result._replace(outcome=NOT_STORED))
+        return b"\n" + sealed if is_voucher(result.payment_id) else sealed
 
     def sealed(self, result: Result) -> bytes:
         """For its caller alone."""
@@ -185,7 +208,37 @@ class AnswerStore:
             result.outcome, result.endpoint, result.payment_id, result.secret, with_previous=result.with_previous
         )
 
+    def _charge(self, result: Result, sealed: bytes) -> Command:
+        """Of a call that a voucher pays: every failure is free, and the voucher may come again."""
+        payment_id = result.payment_id
+        keys = voucher_keys(payment_id)
+        store, observation = self._observations, result.observation
+        beside = None if store is None or store.is_separate else observation
+        return _CHARGE.evalsha(
+            {
+                **keys,
+                "claimable": CLAIMABLE[bucket_of(payment_id)],
+                "baseline": beside.baseline.key if beside else keys["record"],
+                "payer_index": beside.baseline.payer_index if beside else keys["record"],
+                "id": payment_id,
+                "channel_id": channel_of(payment_id),
+                "network": ":".join(payment_id.split(":", 2)[:2]),
+                "payer": payment_id.split(":", 4)[3],
+                "outcome": sealed,
+                "is_answer": int(isinstance(result.outcome, Ok)),
+                "ttl_s": ANSWER_TTL_S,
+                "claim_after_ms": self._claims.after_ms,
+                "claim_value": self._claims.value,
+                "tag": observation.tag if observation and store and store.is_separate else "",
+                "observation": beside.sealed if beside else "",
+                "observation_ttl_ms": store.ttl_ms if store else 0,
+                "most": store.most if store else 0,
+            }
+        )
+
     def _command(self, result: Result, sealed: bytes) -> Command:
+        if is_voucher(result.payment_id):
+            return self._charge(result, sealed)
         keys = payment_keys(result.payment_id)
         store, observation = self._observations, result.observation
         beside = None if store is None or store.is_separate else observation
@@ -226,6 +279,10 @@ def _named(result: Result, sealed: bytes, answer: bytes | Exception) -> str:
     """What metrics call a result, by the answer of the ledger: it gives back what it was sent, or what it had stored before."""
     if isinstance(answer, Exception):
         return "not_stored"
+    if is_voucher(result.payment_id):
+        receipt, _, answer = answer.partition(b"\n")
+        if not receipt:
+            return "failed"
     if answer != sealed:
         return "superseded"
     return "failed" if _may_run_again(result) else "done"

@@ -21,7 +21,7 @@ class Output:
         self._kept = b""
 
     def take(self) -> None:
-        """Read what is there, so that the child can go on printing."""
+        """Read what is there, so that the child never waits to print."""
         try:
             chunk = os.read(self.descriptor, 1 << 16)
         except BlockingIOError:

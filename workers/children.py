@@ -46,7 +46,7 @@ MAX_ANSWER_BYTES = 32 << 20
 """No answer is as long. A child says how long its answer is, and may lie."""
 TRIES = 2
 FORBIDDEN = "The calculation was stopped, because it did what no calculation does. It is not run again."
-"""What the caller is told."""
+"""The sentence that the caller gets."""
 
 # The exits of a child that its work broke: its own exit code, an abort in Rust or C, a C stack overflow, a trap in V8.
 _EXHAUSTED_EXITS = (EXHAUSTED, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL)

@@ -17,6 +17,8 @@ from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
 
 log = logging.getLogger(__name__)
 
+INTERNAL = Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
+
 
 def decode_request(endpoint: Endpoint, body: bytes, ports: Ports) -> msgspec.Struct:
     """Decode a body that the API has validated, and check it again with the Site of these ports.
@@ -33,11 +35,7 @@ def decode_request(endpoint: Endpoint, body: bytes, ports: Ports) -> msgspec.Str
 
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
     """Run the handler. Raises only MemoryError and Unstoppable, whose meaning depends on the process that runs it."""
-
-    def work() -> bytes:
-        return msgspec.json.encode(endpoint.run(decode_request(endpoint, body, context.ports), context))
-
-    return declared(endpoint, _outcome(endpoint.name, work))
+    return observe(endpoint, body, context)[0]
 
 
 def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome, bytes | None]:
@@ -81,4 +79,4 @@ def _outcome(name: str, work: Callable[[], bytes]) -> Outcome:
         # The exception's text may hold the caller's data: only its type and place are logged.
         place = "".join(traceback.format_tb(error.__traceback__)[-3:])
         log.error("%s failed with %s\n%s", name, type(error).__name__, place)
-        return Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
+        return INTERNAL

@@ -40,7 +40,7 @@ START_LIMIT_S = 60.0
 """Seconds within which the process must have loaded everything, on a busy machine: it takes two of CPU time."""
 START_AGAIN_S = 1.0
 ANSWER_LIMIT_S = 10.0
-"""Seconds within which it must have forked a child, or told an exit code."""
+"""Seconds within which it must have forked a child, or reported an exit code."""
 
 _KEPT_ENVIRONMENT = (
     "PATH",

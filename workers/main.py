@@ -7,10 +7,12 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from typing import Any
 
 import dramatiq
-from dramatiq.broker import Broker
+from dramatiq.broker import Broker, MessageProxy
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 from redis.exceptions import RedisError
@@ -35,9 +37,10 @@ from shared.sealing.sealing import Sealer
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
 from shared.servers.redis_connection import RedisConnection, connect
+from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from workers.actors import WorkerServices, declare_actors
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, ClaimTerms
 from workers.children import ChildPool
 from workers.confinement_monitor import ConfinementMonitor
 from workers.mirror import NO_MIRROR, Mirror, RedisMirror
@@ -48,17 +51,16 @@ from workers.preload import preload
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
-from workers.traced_jobs import TracedJobs
 
 CHILDREN = max(1, cores() - 1)
 """Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
-tick of Linux's clock, whatever the children's priority); with one free core it is less than twice its p99 without hostile work
-(tests/bench/bench_hostile.py)."""
+tick of Linux's clock, whatever the children's priority); with one free core it is less than twice its p99 without hostile
+work."""
 PR_SET_PDEATHSIG = 1
 
 
 class OwnProcessGroup(Middleware):
-    """Puts a worker process into a process group of its own, in which it gets only its master's signals. Supervisors signal a
+    """Puts a worker process into its own process group, in which it gets only its master's signals. Supervisors signal a
     whole group, and Dramatiq's master signals its workers: the second of two SIGTERMs ends a worker before its jobs are done.
     The worker ends when its master dies."""
 
@@ -128,6 +130,25 @@ class PrefetchPerThread(Middleware):
         worker.queue_prefetch = worker.worker_threads
 
 
+class TracedJobs(Middleware):
+    """Runs each job in a span of its call's trace (shared/observability/tracing.py). The message's options carry the trace,
+    and actors do not see them."""
+
+    def __init__(self) -> None:
+        self._thread = threading.local()
+
+    def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
+        """Dramatiq's signal, in the thread that runs the job."""
+        self._thread.span = tracing.begin_job(message.options)
+
+    def after_process_message(
+        self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        """Dramatiq's signal, in the same thread."""
+        if (span := self._thread.span) is not None:
+            span.end()
+
+
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which queues this process serves."""
     settings = read_settings(os.environ)
@@ -149,7 +170,15 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         days=settings.observation_days,
         most=settings.observations_per_payer,
     )
-    answers = AnswerStore(ledger, AnswerSealer(master, previous), observations, replicas=settings.ledger_replicas)
+    channels = settings.rails["evm"]
+    assert isinstance(channels, EvmRailSettings)
+    answers = AnswerStore(
+        ledger,
+        AnswerSealer(master, previous),
+        observations,
+        replicas=settings.ledger_replicas,
+        claims=ClaimTerms(int(channels.claim_within_s * 1000), channels.claim_value),
+    )
     mirror = (
         RedisMirror(settings.redis_url(settings.dashboard_redis_url)) if settings.dashboard_redis_url else NO_MIRROR
     )
@@ -166,7 +195,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         children.confinement, connect(settings.redis_url(settings.queue_url)), is_strict=settings.production
     )
     # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
-    # would run a job whose failure the caller has been told.
+    # would run a job whose failure the caller already has.
     broker = StreamBroker(
         settings.redis_url(settings.queue_url),
         middleware=[

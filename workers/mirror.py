@@ -170,11 +170,11 @@ class RedisMirror(Mirror):
         except (RedisError, OSError) as error:
             self._connection.close()
             if self._is_reached:
-                log.warning("the dashboard is not told of jobs: its Redis fails with %s", type(error).__name__)
+                log.warning("no jobs are reported to the dashboard: its Redis fails with %s", type(error).__name__)
             self._is_reached = False
         else:
             if not self._is_reached:
-                log.warning("the dashboard is told of jobs again")
+                log.warning("jobs are reported to the dashboard again")
             self._is_reached = True
 
 

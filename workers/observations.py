@@ -4,7 +4,7 @@ An observation counts only when the answer that it came with is the one that the
 the one that was settled later wins. So it moves in two steps, unless it lies beside the payments:
 
     on the Redis of the ledger   written by the script that stores the answer (workers/answers.py)
-    on a Redis of its own        kept as *pending*, under the payment and a tag, before the answer is stored. The script that
+    on a Redis for them alone    kept as *pending*, under the payment and a tag, before the answer is stored. The script that
                                  stores the answer notes the tag in the payment's record. Whoever sees that the tag won
                                  promotes the observation: this worker at once, or the next call about the subject.
 
@@ -51,7 +51,7 @@ class Baseline(NamedTuple):
     Attributes:
         key: of the one that counts.
         payer_index: of the payer's baselines, by when they were used last.
-        pending: of those whose answers are not known to have won. Only on a Redis of its own.
+        pending: of those whose answers are not known to have won. Only on a Redis for observations alone.
         bound_to: payer and subject, which an observation is sealed for.
         previous: the same by the previous key. Nothing new is kept there.
     """
@@ -68,7 +68,7 @@ class Observation(NamedTuple):
 
     Attributes:
         sealed: compressed and sealed.
-        tag: tells this run of the job from others of the same payment.
+        tag: distinguishes this run of the job from others of the same payment.
     """
 
     baseline: Baseline
@@ -109,7 +109,8 @@ class ObservationStore:
 
     def baseline(self, payment: SettledPayment, subject: str) -> Baseline:
         """The place for what this payer's calls about a subject observe."""
-        payer = f"{payment.network}\0{payment.payer}"
+        owner = f"{payment.signer}@{payment.payer}" if payment.signer else payment.payer
+        payer = f"{payment.network}\0{owner}"
         bound_to = f"{payer}\0{subject}".encode("utf-8", "surrogatepass")
         prefix = PREFIXES[bucket_of_payer(payment.network, payment.payer)]
         earlier = None if self._previous_key is None else _place(self._previous_key, prefix, payer, bound_to)
@@ -157,7 +158,7 @@ class ObservationStore:
             return run(*script.eval(values))
 
     def keep_pending(self, payment_id: str, observation: Observation) -> None:
-        """Before its answer is stored. On a Redis of its own only."""
+        """Keep an observation until its answer is stored. Only on a Redis for observations alone."""
         pending = observation.baseline.pending
         with self._redis(observation.baseline).pipeline() as batch:
             batch.hset(pending, _field(payment_id, observation.tag), observation.sealed)
@@ -165,7 +166,7 @@ class ObservationStore:
             batch.execute()
 
     def settle_pending(self, payment_id: str, observation: Observation) -> None:
-        """After its answer was stored, or another one was. On a Redis of its own only."""
+        """Promote the observation if its answer was stored, else drop it. Only on a Redis for observations alone."""
         self._settle(observation.baseline, [_field(payment_id, observation.tag)])
 
     def close(self) -> None:

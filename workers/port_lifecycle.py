@@ -36,7 +36,7 @@ _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
 
 
 class LivePort(Protocol):
-    """A port with a life of its own. One thread, which nothing else uses, calls all three methods."""
+    """A port that lives as long as its worker. One thread, which nothing else uses, calls all three methods."""
 
     def start(self) -> None:
         """Start the port. After an exception it is called again."""

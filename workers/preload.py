@@ -1,4 +1,4 @@
-"""What the first calls of a pool would wait for is loaded as soon as its worker has started, in a thread of its own."""
+"""Loads in a thread, as soon as a worker has started, what the first calls of its pools would wait for."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Two reasons. The first call of a library may take most of a second, and a child that pays for it again and again is late. And a
 child cannot open a file: what a library loads when it is first needed must be there, or the answer is another one and no
-exception tells of it. Confined and cold, phonenumbers knows no numbers, and personal data stays in the text.
+exception is raised. Confined and cold, phonenumbers knows no numbers, and personal data stays in the text.
 """
 
 from __future__ import annotations

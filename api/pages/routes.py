@@ -20,7 +20,7 @@ from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.free_work import FreeWork
-from api.pages.site import Form, Site
+from api.pages.renderer import Form, PageRenderer
 from api.services import Services
 
 _SAFE = {
@@ -37,7 +37,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def routes(
-    site: Site, services: Services, *, contact: str, contact_expires: str, updated: str
+    renderer: PageRenderer, services: Services, *, contact: str, contact_expires: str, updated: str
 ) -> list[BaseRouteHandler]:
     """All routes of the pages, and of the documents beside them.
 
@@ -46,13 +46,13 @@ def routes(
         contact, contact_expires: of security.txt, which there is with both.
         updated: ISO date on which the catalogue last changed.
     """
-    base_url, entries = site.base_url, site.entries
+    base_url, entries = renderer.base_url, renderer.entries
     made = [
-        _home(site),
-        _catalogue(site),
-        _endpoint(site),
-        _check(site, services),
-        _error(site),
+        _home(renderer),
+        _catalogue(renderer),
+        _endpoint(renderer),
+        _check(renderer, services),
+        _error(renderer),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
         _fixed("/llms.txt", text_documents.llms(entries, base_url), "text/plain"),
@@ -63,7 +63,7 @@ def routes(
             headers={"Link": _links(base_url)},
         ),
         _fixed("/robots.txt", text_documents.robots(base_url), "text/plain"),
-        _fixed("/sitemap.xml", text_documents.sitemap(site.paths, base_url, updated), "application/xml"),
+        _fixed("/sitemap.xml", text_documents.sitemap(renderer.paths, base_url, updated), "application/xml"),
     ]
     if contact and contact_expires:
         security = text_documents.security(contact, contact_expires, base_url)
@@ -71,38 +71,38 @@ def routes(
     return made
 
 
-def not_found(site: Site, request: Request[Any, Any, Any]) -> Response[bytes] | None:
+def not_found(renderer: PageRenderer, request: Request[Any, Any, Any]) -> Response[bytes] | None:
     """The 404 for a person; None when the caller sends something, rather wants JSON, or says nothing."""
     accept = request.headers.get("accept", "")
     if request.method not in ("GET", "HEAD") or not prefers(accept, HTML, *_PROBLEMS):
         return None
     headers = {**_SAFE, "Cache-Control": "no-store", "Vary": "Accept"}
-    return Response(site.not_found, status_code=404, media_type=_TYPES["html"], headers=headers)
+    return Response(renderer.not_found, status_code=404, media_type=_TYPES["html"], headers=headers)
 
 
-def _home(site: Site) -> BaseRouteHandler:
-    return _negotiated(site, "/", lambda _, form: site.page("/", form))
+def _home(renderer: PageRenderer) -> BaseRouteHandler:
+    return _negotiated(renderer, "/", lambda _, form: renderer.page("/", form))
 
 
-def _endpoint(site: Site) -> BaseRouteHandler:
+def _endpoint(renderer: PageRenderer) -> BaseRouteHandler:
     """One route for the pages of all endpoints: Litestar takes a millisecond to register a route."""
 
     def find(request: Request[Any, Any, Any], form: Form) -> bytes:
-        return site.page(_asked(site, request).path, form)
+        return renderer.page(_asked(renderer, request).path, form)
 
-    return _negotiated(site, _ENTRY, find)
+    return _negotiated(renderer, _ENTRY, find)
 
 
-def _check(site: Site, services: Services) -> BaseRouteHandler:
+def _check(renderer: PageRenderer, services: Services) -> BaseRouteHandler:
     """The form on these pages: a body is judged as that of a paid call is, and forgotten. Nothing is run or charged."""
     admissions = {
-        entry: Admission(entry.endpoint, services.disk, services.binder, services.site) for entry in site.entries
+        entry: Admission(entry.endpoint, services.disk, services.binder, services.site) for entry in renderer.entries
     }
     work = FreeWork()
 
     @route(_ENTRY, http_method=HttpMethod.POST, status_code=200)
     async def page(request: Request[Any, Any, Any]) -> Response[bytes]:
-        entry = _asked(site, request)
+        entry = _asked(renderer, request)
         accept = request.headers.get("accept", "")
         form = _form(accept)
         headers = {**_SAFE, "Cache-Control": "no-store", "Vary": "Accept"}
@@ -110,7 +110,7 @@ def _check(site: Site, services: Services) -> BaseRouteHandler:
 
         def render() -> bytes:
             body = check.body_of(content)
-            return site.checked(check.Check(entry, body, admissions[entry].judged(body)), form)
+            return renderer.checked(check.Check(entry, body, admissions[entry].judged(body)), form)
 
         try:
             check.require_form(request.headers.get("content-type", ""))
@@ -122,7 +122,7 @@ def _check(site: Site, services: Services) -> BaseRouteHandler:
             if problem.retry_after_s is not None:
                 headers["Retry-After"] = str(problem.retry_after_s)
             return Response(
-                site.refused(problem), status_code=problem.kind.status, media_type=_TYPES["html"], headers=headers
+                renderer.refused(problem), status_code=problem.kind.status, media_type=_TYPES["html"], headers=headers
             )
         finally:
             await sent.discard()
@@ -131,25 +131,25 @@ def _check(site: Site, services: Services) -> BaseRouteHandler:
     return page
 
 
-def _asked(site: Site, request: Request[Any, Any, Any]) -> Entry:
+def _asked(renderer: PageRenderer, request: Request[Any, Any, Any]) -> Entry:
     """The entry whose page a request names."""
-    entry = site.by_path.get(f"/bazaar/{request.path_params['name'].strip('/')}")
+    entry = renderer.by_path.get(f"/bazaar/{request.path_params['name'].strip('/')}")
     if entry is None:
         raise NotFoundException
     return entry
 
 
-def _catalogue(site: Site) -> BaseRouteHandler:
+def _catalogue(renderer: PageRenderer) -> BaseRouteHandler:
     def find(request: Request[Any, Any, Any], form: Form) -> bytes:
         asked = request.query_params
-        return site.found(_last(asked.getall("q", [])), _last(asked.getall("category", [])), form)
+        return renderer.found(_last(asked.getall("q", [])), _last(asked.getall("category", [])), form)
 
-    return _negotiated(site, "/bazaar", find)
+    return _negotiated(renderer, "/bazaar", find)
 
 
-def _error(site: Site) -> BaseRouteHandler:
+def _error(renderer: PageRenderer) -> BaseRouteHandler:
     """The pages about error codes, which are JSON for a program that wants it; without a code: about all of them."""
-    base_url = site.base_url
+    base_url = renderer.base_url
 
     @route(
         [errors.PATH, f"{errors.PATH}/{{code:str}}"],
@@ -166,7 +166,7 @@ def _error(site: Site) -> BaseRouteHandler:
             said = errors.document(code, base_url) if code else errors.documents(base_url)
             return Response(msgspec.json.encode(said), media_type=MIME_TYPE, headers=headers)
         form: Form = _form(accept)
-        return Response(site.error(code, form), media_type=_TYPES[form], headers=headers)
+        return Response(renderer.error(code, form), media_type=_TYPES[form], headers=headers)
 
     return page
 
@@ -185,8 +185,10 @@ def _links(base_url: str) -> str:
     return f'<{catalogue}>; rel="api-catalog", <{llms}>; rel="describedby"; type="text/plain"'
 
 
-def _negotiated(site: Site, path: str, find: Callable[[Request[Any, Any, Any], Form], bytes]) -> BaseRouteHandler:
-    links = _links(site.base_url)
+def _negotiated(
+    renderer: PageRenderer, path: str, find: Callable[[Request[Any, Any, Any], Form], bytes]
+) -> BaseRouteHandler:
+    links = _links(renderer.base_url)
 
     @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
     def page(request: Request[Any, Any, Any]) -> Response[bytes]:

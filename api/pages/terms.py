@@ -21,6 +21,8 @@ class Terms:
         raw_amount: as the challenge writes it.
         asset: contract, mint or currency code; `issuer`: of a currency on the XRP Ledger.
         valid_s: seconds for which a payment is expected to stay valid.
+        scheme: of x402.
+        deposit: the least deposit into a channel that pays many calls, in whole units; empty where each call is paid by itself.
     """
 
     rail: str
@@ -33,6 +35,8 @@ class Terms:
     issuer: str
     pay_to: str
     valid_s: int
+    scheme: str
+    deposit: str
 
     @property
     def badge(self) -> str:
@@ -46,16 +50,22 @@ def read(gate: PaymentGate) -> tuple[Terms, ...]:
 
 
 def _terms(offer: Offer, rail: ConfiguredRail) -> Terms:
-    whole = Decimal(offer.amount).scaleb(-rail.token.decimals)
+    decimals = rail.token.decimals
     return Terms(
         rail=rail.rail.value,
         network=name_of(offer.network),
         network_id=offer.network,
         symbol=rail.token.symbol,
-        amount=format(whole.normalize(), "f"),
+        amount=_whole(offer.amount, decimals),
         raw_amount=offer.amount,
         asset=offer.asset,
         issuer=offer.extra.get("issuer", ""),
         pay_to=offer.pay_to,
         valid_s=offer.max_timeout_seconds,
+        scheme=offer.scheme,
+        deposit=_whole(least, decimals) if (least := offer.extra.get("minDeposit")) else "",
     )
+
+
+def _whole(amount: str, decimals: int) -> str:
+    return format(Decimal(amount).scaleb(-decimals).normalize(), "f")

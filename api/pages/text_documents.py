@@ -16,6 +16,12 @@ API_CATALOG_PATH = "/.well-known/api-catalog"
 API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 
+_CHANNELS = (
+    "On Base calls are also sold by channels (scheme `batch-settlement`): one deposit, then a signed voucher with each call,",
+    "which waits for no transaction, and is free when the call fails.",
+)
+
+
 def llms(entries: Sequence[Entry], base_url: str) -> str:
     """/llms.txt, in the form of llmstxt.org: a title, a summary, and lists of links."""
     lines = [
@@ -26,6 +32,7 @@ def llms(entries: Sequence[Entry], base_url: str) -> str:
         "",
         "An unpaid call costs nothing. A call that is charged is answered; the same request with the same payment fetches",
         "its answer again, free, for a day. The live 402 is the authority for price, asset, recipient and network.",
+        *(_CHANNELS if any(entry.gate.has_channels for entry in entries) else ()),
         "Pages are Markdown for `Accept: text/markdown`.",
         "A body is checked for free: POST it as the form field `body` to the page of its call, which says whether a paid call",
         "would take it.",

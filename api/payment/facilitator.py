@@ -105,7 +105,10 @@ class Facilitator:
             await self._session.close()
 
     async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
-        """Settle one payment.
+        """Settle one payment, on the terms of its `accepted`.
+
+        Args:
+            offer: what the chain is to show: of a deposit into a channel its amount and its collector.
 
         Returns:
             A settlement that succeeded, on the offer's network, with a transaction, from `payer`.
@@ -126,12 +129,12 @@ class Facilitator:
             self.circuit.worked()
             return settlement
 
-    async def verify(self, payment: Payment, offer: Offer) -> Verification:
+    async def verify(self, payment: Payment) -> Verification:
         """Ask about a payment that cannot be checked offline. Raises Unsettled when there is no usable answer."""
         async with _permit(self._verifies, _QUESTION_TIMEOUT_S) as left_s:
             openings = self.circuit.openings
             try:
-                status, body = await self._post("/verify", payment, offer, timeout_s=left_s)
+                status, body = await self._post("/verify", payment, timeout_s=left_s)
             except NotSent:
                 # Other failures do not count: the payer's contract may be slow, or fail, on purpose.
                 self.circuit.failed(openings)
@@ -173,11 +176,11 @@ class Facilitator:
         return answers.decode(body, Supported)
 
     async def _settle(self, payment: Payment, offer: Offer, payer: str, *, timeout_s: float) -> Settlement:
-        status, body = await self._post("/settle", payment, offer, timeout_s=timeout_s)
+        status, body = await self._post("/settle", payment, timeout_s=timeout_s)
         return answers.settlement(status, body, offer, payer)
 
-    async def _post(self, path: str, payment: Payment, offer: Offer, *, timeout_s: float) -> tuple[int, bytes]:
-        call = FacilitatorCall(payment_payload=payment, payment_requirements=offer)
+    async def _post(self, path: str, payment: Payment, *, timeout_s: float) -> tuple[int, bytes]:
+        call = FacilitatorCall(payment_payload=payment, payment_requirements=payment.accepted)
         return await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
 
     async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> tuple[int, bytes]:

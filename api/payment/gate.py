@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,9 +19,12 @@ from api.payment import identifier
 from api.payment.binding import Binder
 from api.payment.challenge import OPEN, ChallengeForm
 from api.payment.headers import encode_header
+from api.payment.ledger_terms import Channel
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
+from shared.x402 import evm_channel_ids
 from shared.x402.authorization import Authorization
+from shared.x402.exact import SCHEME
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
 
@@ -30,6 +34,18 @@ _OTHER_HEAD_BYTES = 800
 """Of it: the headers that every answer has (api/http.py), and what a server in front may add."""
 UNPAID = "payment_required"
 _TERMS_BYTES = 100
+_LONGEST = Channel(
+    balance=10**12,
+    claimed=10**12,
+    withdraw_at=10**12,
+    refund_nonce=10**3,
+    charged=10**12,
+    inflight=0,
+    done_top=10**12,
+    top=10**12,
+    signature=130 * "0",
+)
+_LONGEST_REASON = evm_channel_ids.PREFIX + "cumulative_amount_mismatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +100,17 @@ class PaymentGate:
         # A proxy may serve the API below a path of its own, which it removes.
         self._paths = {endpoint.path, public.path + endpoint.path}
         self._binder = binder
-        self._priced = tuple(
-            (offer, rail)
-            for name in endpoint.rails
-            for rail in rails
-            if rail.rail is name
-            for offer in rail.offers(endpoint.price)
-        )
+        # Channels come last: a client that knows both schemes takes the first one.
+        sold = [rail for name in endpoint.rails for rail in rails if rail.rail is name and _sells(rail, endpoint)]
+        sold.sort(key=lambda rail: rail.scheme != SCHEME)
+        self._priced = tuple((offer, rail) for rail in sold for offer in rail.offers(endpoint.price))
         if not self._priced:
             raise ValueError(f"{endpoint.name}: none of its rails is configured")
         self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
         """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
-        self._offered = tuple(_open(offer, rail) for offer, rail in self._priced)
+        self._offered = tuple(_open(_longest(offer, rail), rail) for offer, rail in self._priced)
         for detail in bazaar.Detail if endpoint.listed else ():
             self._extensions[bazaar.KEY] = bazaar.extension(endpoint, detail)
             if self._head_bytes() <= MAX_HEAD_BYTES:
@@ -106,8 +119,8 @@ class PaymentGate:
             raise ValueError(f"{endpoint.name}: the headers of a challenge have {size} bytes, over {MAX_HEAD_BYTES}")
         # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
-        for health in {rail.rail: rail.health for _, rail in self._priced}.values():
-            health.on_change(self._choose_offers)
+        for rail in sold:
+            rail.health.on_change(self._choose_offers)
         self._choose_offers()
 
     @property
@@ -117,8 +130,13 @@ class PaymentGate:
 
     def rail_of(self, offer: Offer) -> ConfiguredRail:
         """The rail of one of our offers."""
-        wanted = (offer.network, offer.asset)
-        return next(rail for priced, rail in self._priced if (priced.network, priced.asset) == wanted)
+        wanted = (offer.scheme, offer.network, offer.asset)
+        return next(rail for priced, rail in self._priced if (priced.scheme, priced.network, priced.asset) == wanted)
+
+    @property
+    def has_channels(self) -> bool:
+        """Whether the endpoint is sold by channels, too."""
+        return any(rail.scheme != SCHEME for _, rail in self._priced)
 
     @property
     def binds_bodies(self) -> bool:
@@ -131,7 +149,24 @@ class PaymentGate:
         Args:
             body: the body of the refused request, to which the next payment is bound. None or empty binds it to no body.
         """
-        form = self._form(reason)
+        return self._answer(self._form(reason), body)
+
+    def correct(self, reason: str, channel_id: bytes, channel: Channel) -> Answer:
+        """402: a fresh challenge with what the payer of a channel has to know to sign the next voucher.
+
+        Only a caller whose voucher has the payer's signature may get it.
+        """
+        stated = channel_state(channel_id, channel)
+        offers = tuple(
+            msgspec.structs.replace(offer, extra={**offer.extra, **stated}) if offer.scheme != SCHEME else offer
+            for offer in self._offered
+        )
+        # Who pays already needs no description of the endpoint, and headers are to stay short.
+        extensions = {identifier.KEY: identifier.EXTENSION}
+        challenge = Challenge(error=reason, resource=self._resource, accepts=offers, extensions=extensions)
+        return self._answer(ChallengeForm(challenge, self.endpoint.flavour), None)
+
+    def _answer(self, form: ChallengeForm, body: bytes | None) -> Answer:
         if not form.has_token:
             return form.answer("")
         return form.answer(self._binder.token(self.endpoint.name, body, int(time.time())))
@@ -186,10 +221,16 @@ class PaymentGate:
         """Offer only the rails that are to be offered from now on, or all when there is none: a challenge has at least one."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
-        shown = (offer or priced for (offer, _), (priced, _) in zip(completed, self._priced, strict=True))
-        self.listing = replace(self.listing, offers=tuple(shown))
+        # What a channel is without its terms, nobody can use.
+        shown = [
+            (offer or priced, rail)
+            for (offer, rail), (priced, _) in zip(completed, self._priced, strict=True)
+            if offer or rail.scheme == SCHEME
+        ]
+        self.listing = replace(self.listing, offers=tuple(offer for offer, _ in shown))
         offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered]
-        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in self._priced)
+        exact = [(offer, rail) for offer, rail in self._priced if rail.scheme == SCHEME]
+        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
         self._form.cache_clear()
 
     def _build(self, reason: str) -> ChallengeForm:
@@ -198,8 +239,11 @@ class PaymentGate:
 
     def _head_bytes(self) -> int:
         """The length of all headers, with what facilitators may add to the offers."""
-        own = sum(len(name) + len(value) + len(": \r\n") for name, value in self._build(UNPAID).answer(OPEN).headers)
-        return _OTHER_HEAD_BYTES + _TERMS_BYTES + own
+        answers = [self._build(UNPAID).answer(OPEN)]
+        if self.has_channels:
+            answers.append(self.correct(_LONGEST_REASON, bytes(32), _LONGEST))
+        own = (sum(len(name) + len(value) + len(": \r\n") for name, value in answer.headers) for answer in answers)
+        return _OTHER_HEAD_BYTES + _TERMS_BYTES + max(own)
 
     def _require_this_resource(self, payment: Payment) -> None:
         # The address is not signed and proves nothing, but a client that means another call should not be charged.
@@ -215,6 +259,36 @@ class PaymentGate:
         is_ours = host in self._hosts or not (host or parts.scheme)
         if not is_ours or parts.path.removesuffix("/") not in self._paths:
             raise PaymentRefused("resource_mismatch")
+
+
+def channel_state(channel_id: bytes, channel: Channel) -> dict[str, Any]:
+    """What a payer is told of a channel, as the keys of an offer's `extra`. The number to start from is the least that the next
+    voucher has to be above, and the payer's own signature proves it."""
+    state = {
+        "channelId": "0x" + channel_id.hex(),
+        "balance": str(channel.balance),
+        "totalClaimed": str(channel.claimed),
+        "withdrawRequestedAt": channel.withdraw_at // 1000,
+        "refundNonce": str(channel.refund_nonce),
+        "chargedCumulativeAmount": str(channel.floor),
+    }
+    if not channel.signature:  # the ledger was lost: the chain has the last word
+        return {"channelState": state}
+    signed = {"signedMaxClaimable": str(channel.top), "signature": "0x" + channel.signature}
+    return {"channelState": state, "voucherState": signed}
+
+
+def _sells(rail: ConfiguredRail, endpoint: Endpoint) -> bool:
+    """Answers that hold secrets are sealed with the payment's signature, and a voucher's becomes public when it is claimed."""
+    return rail.scheme == SCHEME or not endpoint.holds_secret
+
+
+def _longest(offer: Offer, rail: ConfiguredRail) -> Offer:
+    """The offer with the longest terms that a channel may have."""
+    if rail.scheme == SCHEME:
+        return offer
+    terms = {"receiverAuthorizer": "0x" + 40 * "0", "withdrawDelay": 10**6, "minDeposit": str(10**9)}
+    return msgspec.structs.replace(offer, extra={**offer.extra, **terms})
 
 
 def _open(offer: Offer, rail: ConfiguredRail) -> Offer:

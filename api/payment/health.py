@@ -46,11 +46,16 @@ class Health:
         scheme, network: the facilitator has to support them.
     """
 
+    HELD = "too many settled payments are no longer on its chain"
+    """Why it is held, for the log."""
+
     def __init__(self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str) -> None:
         self.is_up = True
         """Whether a new payment may be made on it."""
         self.is_offered = True
         """Whether challenges offer it."""
+        self.is_held = False
+        """Whether no new payment is taken for what became of earlier ones, or because nobody looks after them."""
         self.terms: dict[str, Any] = {}
         """The facilitator's last `extra` of our scheme and network. The offers of some rails carry parts of it."""
         self._ledger: tuple[int, float] | None = None
@@ -63,7 +68,6 @@ class Health:
         self._circuit = facilitator.circuit
         self._circuit.on_change = self._circuit_changed
         self._is_listed = True
-        self._is_held = False
         self._is_away_briefly = False
         self._end_of_brief: asyncio.TimerHandle | None = None
         self._answers = False
@@ -97,9 +101,15 @@ class Health:
 
     def hold(self, *, is_held: bool) -> None:
         """Take no new payments, or take them again, for what became of earlier ones (api/payment/reorgs.py)."""
-        if is_held != self._is_held:
-            self._is_held = is_held
-            self._update("too many settled payments are no longer on its chain")
+        if is_held != self.is_held:
+            self.is_held = is_held
+            self._update(self.HELD)
+
+    def heed(self, terms: dict[str, Any]) -> None:
+        """Take the terms of our offers, where they have changed."""
+        if terms != self.terms:
+            self.terms = terms
+            self._tell()
 
     def start(self) -> None:
         """Start to ask, on the running event loop."""
@@ -155,7 +165,7 @@ class Health:
             kinds = [kind for kind in supported.kinds if (kind.x402_version, kind.scheme, kind.network) == ours]
             is_named = bool(kinds)
             if kinds:
-                self._heed(kinds[0])
+                self._hear(kinds[0])
             self._listed(is_named)
         self._asked_at = time.monotonic()
         # A circuit that opened meanwhile waits for its pause first.
@@ -165,14 +175,12 @@ class Health:
         pause_s = self._circuit.pause_s if self._circuit.is_open else fine_s if is_named else SOON_S
         self._next_at = self._asked_at + pause_s
 
-    def _heed(self, kind: SupportedKind) -> None:
+    def _hear(self, kind: SupportedKind) -> None:
         terms = dict(kind.extra or {})
         ledger = terms.pop("ledger", None)
         if isinstance(ledger, int) and ledger > 0:
             self._see(ledger, time.monotonic())
-        if terms != self.terms:
-            self.terms = terms
-            self._tell()
+        self.heed(terms)
 
     def _see(self, ledger: int, now: float) -> None:
         """Note the network's last ledger. Its pace is measured over the last minutes, and anew when the network is another."""
@@ -205,7 +213,7 @@ class Health:
         self._update("")
 
     def _update(self, why_not: str) -> None:
-        is_possible = self._is_listed and not self._is_held
+        is_possible = self._is_listed and not self.is_held
         is_up = is_possible and not self._circuit.is_open
         is_offered = is_up or (is_possible and self._is_away_briefly)
         if (is_up, is_offered) == (self.is_up, self.is_offered):

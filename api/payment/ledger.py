@@ -21,9 +21,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.payment import transitions
+from api.payment.channel_ledger import ChannelLedger, caller_name, limited, payer_keys
 from api.payment.ledger_terms import Claim, Doubtful, Entry, LookUp, Recorded, Settled, Verdict
 from api.payment.limits import Quota
 from api.redis_client import Commands, RedisLost, RedisRefused, Script
+from shared.ledger.channels import is_voucher
 from shared.ledger.keys import (
     BUCKETS,
     JOURNAL,
@@ -68,6 +70,8 @@ class Ledger:
         self._take_settled = Script(redis, transitions.TAKE_SETTLED)
         self._taken_back = Script(redis, transitions.TAKEN_BACK)
         self._lost: dict[int, list[int]] = {}
+        self.channels = ChannelLedger(redis, replicated)
+        """What is about channels and their vouchers."""
 
     async def offer(self, payment_id: str) -> bytes | None:
         """What a payment was claimed for, as it is in the claim; None of one that nobody has presented."""
@@ -90,8 +94,9 @@ class Ledger:
         Only a payment that was absent counts for the payer's rate. RedisRefused with CLAIM: nothing was claimed, because the
         ledger takes no new payments.
         """
-        script = self._claim if how is LookUp.CLAIM else self._find
-        return await self._entry(script, claim, how)
+        if is_voucher(claim.payment_id):
+            return await self.channels.look_up(claim, how)
+        return await self._entry(self._claim if how is LookUp.CLAIM else self._find, claim, how)
 
     async def peek(self, claim: Claim) -> Entry:
         """Look a payment up without becoming its driver."""
@@ -122,7 +127,7 @@ class Ledger:
                 id=payment_id,
                 receipt=receipt,
                 run_lease_ms=run_lease_ms,
-                caller=_caller(),
+                caller=caller_name(),
             )
         )
 
@@ -264,10 +269,7 @@ class Ledger:
         prefix = PREFIXES[bucket_in(record)]
         verdict, *rest = await script(
             **keys,
-            rate=f"{prefix}rate:{claim.payer}:{claim.endpoint}",
-            identifier=f"{prefix}identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
-            if claim.identifier
-            else record,
+            **payer_keys(claim, record),
             token=f"{prefix}token:{claim.token}" if claim.token else record,
             id=claim.payment_id,
             mode=mode,
@@ -278,7 +280,7 @@ class Ledger:
             interval_ms=f"{claim.limit.interval_ms:.3f}",
             burst=claim.limit.burst,
             valid_before=claim.valid_before,
-            driver=_caller(),
+            driver=caller_name(),
             endpoint=claim.endpoint,
             payer=claim.payer,
             offer=claim.offer,
@@ -300,15 +302,10 @@ class Ledger:
             case Verdict.IDENTIFIED:
                 return Entry(Verdict.IDENTIFIED, other=rest[0].decode())
             case Verdict.LIMITED:
-                return Entry(Verdict.LIMITED, wait_ms=int(rest[0]), quota=Quota(claim.limit, 0, int(rest[1])))
+                return limited(claim, rest)
             case other:
                 return Entry(other)
 
 
 def _lost_key(bucket: int, asset: tuple[str, str]) -> str:
     return f"{LOST[bucket]}:{asset[0]}:{asset[1]}"
-
-
-def _caller() -> str:
-    """A name for a call of a script that may be sent again: under it the script knows that it is the same call."""
-    return f"{random.getrandbits(64):x}"

@@ -38,6 +38,14 @@ class Verdict(enum.StrEnum):
     """Another request has claimed it, and nobody knows yet whether that one is paid."""
     CONFLICT = "conflict"
     """It paid for another request, or was refused with another request."""
+    UNKNOWN = "unknown"
+    """A voucher of a channel that the ledger does not know. The verdicts below are of vouchers, too, with the `channel`."""
+    MISMATCH = "mismatch"
+    """It is not above what was charged and reserved before, or it pays another call."""
+    EXCEEDS = "exceeds"
+    """It is above what the channel holds."""
+    BUSY = "busy"
+    """The channel is being refunded."""
 
 
 class Recorded(enum.IntEnum):
@@ -91,6 +99,47 @@ LOOK_UPS: Mapping[tuple[NewPayment, bool], LookUp] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Channel:
+    """What the ledger knows of a channel, in atomic units.
+
+    Attributes:
+        charged, inflight: what was charged for answers, and what is reserved for calls under way.
+        done_top, top: the highest voucher that was charged, and the highest that was taken.
+        signature: of `top`, in hex; empty when there is none.
+        withdraw_at: when the payer announced a withdrawal, in Unix milliseconds; 0: he did not.
+    """
+
+    balance: int
+    claimed: int
+    withdraw_at: int
+    refund_nonce: int
+    charged: int
+    inflight: int
+    done_top: int
+    top: int
+    signature: str
+
+    @property
+    def floor(self) -> int:
+        """What the next voucher has to be above: of calls under way each has its own voucher."""
+        return self.top if self.inflight else max(self.charged, self.done_top)
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """What a voucher reserves in its channel.
+
+    Attributes:
+        price, max_claimable: atomic units.
+        signature: hex.
+    """
+
+    price: int = 0
+    max_claimable: int = 0
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """What the ledger knows of a payment. Only the fields that belong to the verdict are set."""
 
@@ -105,6 +154,7 @@ class Entry:
     wait_ms: int = 0
     quota: Quota | None = None
     """What is left of the payer's rate after a new claim, or why the claim was refused."""
+    channel: Channel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +167,7 @@ class Claim:
         identifier: what the client calls this call, or "".
         token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
         previous_fingerprint: by the previous key, or "". A known payment may have either.
+        reserve: of a voucher.
     """
 
     payment_id: str
@@ -132,6 +183,7 @@ class Claim:
     token: str = ""
     limit: Limit = NO_LIMIT
     previous_fingerprint: str = ""
+    reserve: Reserve = Reserve()
 
 
 @dataclass(frozen=True, slots=True)

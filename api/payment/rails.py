@@ -17,6 +17,8 @@ from shared.settings.configured_token import configured_token
 from shared.settings.rails import RailSettings, XrplRailSettings
 from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, InvalidSetting, Settings
+from shared.x402.authorization import Authorization
+from shared.x402.evm_channel import Voucher
 from shared.x402.exact import SCHEME
 from shared.x402.networks import Rail, Token
 from shared.x402.verifiers import RailVerifier, verifier_of
@@ -31,6 +33,7 @@ class ConfiguredRail:
 
     Attributes:
         verifier: judges payments on it, offline.
+        scheme: of its offers.
         token: what it is paid with.
         pay_to: who is paid.
     """
@@ -41,6 +44,7 @@ class ConfiguredRail:
     pay_to: str
     facilitator: Facilitator
     health: Health
+    scheme: str = SCHEME
 
     def offers(self, price: Price) -> tuple[Offer, ...]:
         """What a price costs on this rail, as the catalogue says it. Raises ExcessPrecision."""
@@ -73,6 +77,10 @@ class ConfiguredRail:
     def is_up(self) -> bool:
         """Whether a new payment may be made on it. A known payment is driven and answered also while the rail is down."""
         return self.health.is_up
+
+    def takes(self, authorization: Authorization) -> bool:
+        """Whether this new payment may be made on it. A voucher needs no facilitator, but somebody who claims."""
+        return not self.health.is_held if isinstance(authorization, Voucher) else self.is_up
 
     @property
     def is_offered(self) -> bool:
@@ -120,12 +128,7 @@ def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredR
     """A rail with a facilitator client of its own, so that two rails with one facilitator fail independently."""
     own = settings.rails[network.name]
     verifier = verifier_of(own.network)
-    facilitator = Facilitator(
-        own.facilitator_url,
-        settle_timeout_s=settings.settle_timeout_s + verifier.MORE_SETTLE_S,
-        headers=read_headers(own.facilitator_headers_file),
-        cdp_key=read_cdp_key(own.facilitator_cdp_key_file),
-    )
+    facilitator = facilitator_of(own, settings.settle_timeout_s + verifier.MORE_SETTLE_S)
     configured = ConfiguredRail(
         rail=rail,
         verifier=verifier,
@@ -136,6 +139,16 @@ def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredR
     )
     _require_payable(configured, f"{PREFIX}{network.name.upper()}_PAY_TO")
     return configured
+
+
+def facilitator_of(own: RailSettings, settle_timeout_s: float) -> Facilitator:
+    """A client of a rail's facilitator. Raises InvalidSetting when its headers or its key cannot be read."""
+    return Facilitator(
+        own.facilitator_url,
+        settle_timeout_s=settle_timeout_s,
+        headers=read_headers(own.facilitator_headers_file),
+        cdp_key=read_cdp_key(own.facilitator_cdp_key_file),
+    )
 
 
 def _require_payable(configured: ConfiguredRail, setting: str) -> None:

@@ -44,8 +44,11 @@ class Checked:
     payment: Payment
     authorization: Authorization
     claim: Claim
+    query: bytes
     body: bytes
     call_log: CallLog
+    deposit: bytes = b""
+    """The settlement of the deposit that came with a voucher, as JSON."""
 
     @property
     def is_its_own(self) -> bool:
@@ -138,7 +141,10 @@ async def _settled(
 
 
 def with_receipt(problem: Problem, checked: Checked, receipt: bytes, gate: PaymentGate) -> Problem:
-    """The same problem with the receipt, which every answer after a settlement carries."""
+    """The same problem with the receipt, which every answer after a settlement carries. A voucher's call has none before it is
+    answered: until then nobody knows whether it is charged."""
+    if not receipt:
+        return dataclasses.replace(problem, charged="unknown") if problem.charged is True else problem
     headers = gate.receipt(receipt, older=checked.presented.older)
     return dataclasses.replace(problem, headers=problem.headers + headers)
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shared.ledger.channels import ANSWER_TTL_S, RATE, ROTATION_MS, STATE
 from shared.ledger.keys import FREE_RERUNS, NOTE, RERUN_MS, RERUN_WINDOW_MS
 from shared.lua_script import NOW, load
 
 RECORD_TTL_S = 30 * 24 * 3600
 """How long a used payment is remembered. Far beyond the longest authorization we accept."""
+VOUCHER_TTL_S = 24 * 3600
+"""How long a voucher's record is kept whose call has no end. It is given up long before (shared/ledger/channels.py)."""
 TOKEN_TTL_S = 3600
 """How long it is known which payment a token paid. No new payment is taken with one that is older than ten minutes."""
 REJECTED_CHECK_S = 60
@@ -34,6 +37,7 @@ CLAIM = load(
     _LUA / "look_up.lua",
     NOW,
     NOTE,
+    RATE,
     RECORD_TTL_S=RECORD_TTL_S,
     TOKEN_TTL_S=TOKEN_TTL_S,
     FREE_RERUNS=FREE_RERUNS,
@@ -41,6 +45,18 @@ CLAIM = load(
 )
 """Without a flag Redis refuses it when memory is full: then nothing is claimed and nothing charged."""
 FIND = CLAIM.with_flags("allow-oom")
+ACCEPT = load(
+    _LUA / "accept.lua",
+    NOW,
+    STATE,
+    RATE,
+    RECORD_TTL_S=VOUCHER_TTL_S,
+    ANSWER_TTL_S=ANSWER_TTL_S,
+    ROTATION_MS=ROTATION_MS,
+)
+"""As CLAIM, for vouchers."""
+FIND_VOUCHER = ACCEPT.with_flags("allow-oom")
+OPENED = load(_LUA / "opened.lua", NOTE)
 SETTLED = load(_LUA / "settled.lua", NOW, NOTE, RECHECK_MS=RECHECK_MS, RERUN_MS=RERUN_MS)
 REJECTED = load(_LUA / "rejected.lua", NOW, NOTE, REJECTED_CHECK_S=REJECTED_CHECK_S)
 UNKNOWN = load(_LUA / "unknown.lua", NOW, NOTE, FIRST_PROBE_MS=FIRST_PROBE_MS)

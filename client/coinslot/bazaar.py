@@ -19,6 +19,7 @@ from shared.money import Price
 from shared.x402.networks import EVM_USDC, XRPL_RLUSD
 from shared.x402.wire import Offer
 
+CHANNEL_SCHEME = "batch-settlement"
 ASSETS = ("USDC", "RLUSD")
 """Those that an item's prices are in."""
 
@@ -29,12 +30,14 @@ class Item:
 
     Attributes:
         prices: by asset, USDC before RLUSD; each from the first offer in a token of that name that we know.
+        channel_deposit: least deposit in USDC where the call is sold by channels, too.
     """
 
     name: str
     prices: Mapping[str, Price]
     summary: str
     url: str
+    channel_deposit: Price | None = None
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -61,7 +64,13 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise CallFailed(f"{url} is not a catalogue", status=200) from None
     return tuple(
-        Item(path.partition(PATH_PREFIX)[2], _prices(entry.accepts), entry.description, entry.resource)
+        Item(
+            path.partition(PATH_PREFIX)[2],
+            _prices(entry.accepts),
+            entry.description,
+            entry.resource,
+            _channel_deposit(entry.accepts),
+        )
         for entry in document.items
         if PATH_PREFIX in (path := _path(entry.resource))
     )
@@ -72,6 +81,15 @@ def _path(url: str) -> str:
         return urlsplit(url).path
     except ValueError:
         return ""
+
+
+def _channel_deposit(offers: tuple[Offer, ...]) -> Price | None:
+    for offer in offers:
+        token = EVM_USDC.get(offer.network)
+        if offer.scheme == CHANNEL_SCHEME and token is not None:
+            with contextlib.suppress(ValueError, ArithmeticError, TypeError):
+                return Price(Decimal(int(offer.extra.get("minDeposit", ""))).scaleb(-token.decimals))
+    return None
 
 
 def _prices(offers: tuple[Offer, ...]) -> dict[str, Price]:

@@ -16,6 +16,7 @@ from coinslot.address import call_url, checked_name
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.buyer import Buyer
+from coinslot.channel_wallet import ChannelOptions
 from coinslot.errors import ChallengeRefused, CoinslotError, InvalidCall, UnknownCall
 from coinslot.output import Output
 from coinslot.payment import SignedPayment
@@ -43,6 +44,7 @@ class CallOptions:
     timeout_s: float
     show_challenge: bool
     resume: Path | None
+    channel: ChannelOptions
 
 
 class CallCommand:
@@ -88,6 +90,7 @@ class CallCommand:
             max_price=options.max_price,
             env=self._env,
             folder=self._folder,
+            channel=options.channel,
         )
         output.is_sandbox = found.is_sandbox
         for warning in found.warnings:

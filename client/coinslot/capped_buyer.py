@@ -73,7 +73,12 @@ class CappedSigner:
         self._pins.check(self._endpoint, offer, price)
         self.reservation = self._journal.reserve(self._endpoint, price, self._caps, now=now)
         self._pins.record(self._endpoint, offer, price)
-        return self._signer.sign(offer, now=now)
+        try:
+            return self._signer.sign(offer, now=now)
+        except CoinslotError:  # of a channel: nothing is signed
+            self._journal.end(self.reservation, "unsent", now=now)
+            self.reservation = None
+            raise
 
 
 class CappedBuyer:

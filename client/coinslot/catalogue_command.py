@@ -35,6 +35,7 @@ def _document(item: Item) -> dict[str, Any]:
         "price": None if asset is None else prices[asset],
         "asset": asset,
         "prices": prices,
+        **({"channelDeposit": item.channel_deposit.text()} if item.channel_deposit else {}),
         "summary": item.summary,
         "url": item.url,
     }

@@ -9,8 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from coinslot import sandbox_file, server_address, wallet_source
+from coinslot import channel_wallet, sandbox_file, server_address, wallet_source
 from coinslot.address import is_loopback
+from coinslot.channel_wallet import ChannelOptions
 from coinslot.errors import InvalidCall
 from coinslot.payment_folder import PaymentFolder
 from coinslot.prices import dollars
@@ -49,30 +50,49 @@ def find(
     max_price: Decimal | None,
     env: Mapping[str, str],
     folder: Path,
+    channel: ChannelOptions | None = None,
 ) -> Configuration:
     """The configuration of this machine's buyer. An option goes before the environment, and the environment before the sandbox.
 
     Args:
         url, key_file, rpc_url, max_price: the options; None where it was not given.
         folder: where the search for a sandbox file starts.
+        channel: how calls are paid out of a channel; None: one by one.
 
     Raises:
         WalletUnusable: there is no wallet.
         InvalidCall: no server is named; or the wallet is not a sandbox's, and nothing limits the price.
     """
-    source = wallet_source.find(key_file=key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
-    base_url = server_address.find(url, env=env, sandbox=source.sandbox)
+    key = "" if channel is None else channel.delegated_key(key_file, env)
+    source = wallet_source.find(key_file=key or key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
+    signer, is_sandbox = source.signer, source.sandbox is not None
+    payments = _sandbox_folder(source.path, env) if is_sandbox else PaymentFolder(state_folder(env))
+    if key:  # the sandbox's wallet may have opened its channel
+        payments, is_sandbox = _folder_with_channel(signer, payment_folders(env, folder))
+    base_url = server_address.find(url, env=env, sandbox=sandbox_file.nearest(env, folder) if is_sandbox else None)
+    if key:
+        signer = channel_wallet.delegated(signer, payments.channels, base_url)
+    elif channel is not None and channel.uses_channel(env):
+        signer = channel.signer(signer, payments.channels, base_url, env)
     warnings = [source.warning] if source.warning else []
     if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         warnings.append("the server's address is not https: others on the way can read the call and change its price")
     return Configuration(
-        signer=source.signer,
+        signer=signer,
         base_url=base_url,
-        max_price=_limit(max_price, env, is_sandbox=source.sandbox is not None),
-        payments=_sandbox_folder(source.path, env) if source.sandbox else PaymentFolder(state_folder(env)),
-        is_sandbox=source.sandbox is not None,
+        max_price=_limit(max_price, env, is_sandbox=is_sandbox),
+        payments=payments,
+        is_sandbox=is_sandbox,
         warnings=tuple(warnings),
     )
+
+
+def _folder_with_channel(signer: Signer, folders: Sequence[tuple[PaymentFolder, bool]]) -> tuple[PaymentFolder, bool]:
+    """The folder with a channel whose vouchers this key signs; the first without one. Raises ChannelUnusable."""
+    for payments, is_sandbox in folders:
+        if any(one.config.payer_authorizer == signer.address for one in payments.channels.all()):
+            return payments, is_sandbox
+    return folders[0]
 
 
 def payment_folders(env: Mapping[str, str], folder: Path) -> list[tuple[PaymentFolder, bool]]:

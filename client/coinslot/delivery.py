@@ -11,7 +11,8 @@
 
 An attempt without a definite answer may have been charged. A later refusal is then no proof that it was not:
 `charged` is "unknown", and the payment should be kept. A 402 long after the payment has expired is a proof: no chain takes it
-any more, and the server, which keeps answers for a day, has none for it.
+any more, and the server, which keeps answers for a day, has none for it. A voucher of a channel never expires: when the server
+does not know it any more, it was not taken if it is young, and else it counts as charged.
 """
 
 from __future__ import annotations
@@ -22,17 +23,28 @@ from dataclasses import dataclass
 
 from coinslot import challenge
 from coinslot.answer import Answer, answer_of
-from coinslot.errors import CallFailed, ChallengeRefused, CoinslotError, OutcomeUnknown, PaymentRejected, Unreachable
+from coinslot.errors import (
+    CallFailed,
+    ChallengeRefused,
+    Charged,
+    CoinslotError,
+    OutcomeUnknown,
+    PaymentRejected,
+    Unreachable,
+)
 from coinslot.exchange import ConnectionLost, Exchange, Reply
 from coinslot.payment import HEADER, SignedPayment
 from coinslot.problem import MAX_DETAIL_CHARS, failure, request_id_of
 from coinslot.progress import Progress, Waiting
-from coinslot.receipt import receipt_of
+from coinslot.receipt import receipt_of, shows_charge
+from shared.x402.evm_channel import SCHEME as CHANNEL
 
 SETTLED_LATE_S = 600
 """How long after its expiry a payment may still turn out to be settled: the server looks at refused payments once more."""
 ANSWERS_KEPT_S = 24 * 3600
 """How long the server keeps an answer."""
+VOUCHERS_KEPT_S = 600
+"""How long it keeps that to a voucher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +129,18 @@ def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, was_
 
 def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> PaymentRejected:
     """A 402 means "not charged", unless its receipt or an earlier attempt says otherwise."""
-    receipt = receipt_of(reply)
-    reason = (receipt.error_reason if receipt else None) or _stated_reason(reply)
-    pending = receipt is not None and (receipt.success or bool(receipt.transaction))
-    is_over = SETTLED_LATE_S < time.time() - payment.signed_at - payment.offer.max_timeout_seconds < ANSWERS_KEPT_S
+    receipt, quote = receipt_of(reply), _quote(reply)
+    reason = (receipt.error_reason if receipt else None) or _stated_reason(quote)
+    age_s = time.time() - payment.signed_at
+    charged: Charged
+    if payment.offer.scheme == CHANNEL:
+        is_forgotten = reason.endswith("cumulative_amount_mismatch")
+        is_doubtful = in_doubt and not (is_forgotten and age_s < VOUCHERS_KEPT_S)
+        charged = shows_charge(receipt, payment.offer) or (is_doubtful and (is_forgotten or "unknown"))
+    else:
+        pending = receipt is not None and (receipt.success or bool(receipt.transaction))
+        is_over = SETTLED_LATE_S < age_s - payment.offer.max_timeout_seconds < ANSWERS_KEPT_S
+        charged = "unknown" if (in_doubt and not is_over) or pending else False
     hint = ""
     if "valid_before" in reason or "valid_after" in reason:
         hint = "Check this computer's clock."
@@ -130,15 +150,21 @@ def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt
         f"the server refused the payment: {reason}",
         reason=reason,
         hint=hint,
-        charged="unknown" if (in_doubt and not is_over) or pending else False,
+        charged=charged,
         payment=payment,
         status=reply.status,
+        receipt=receipt,
+        challenge=None if quote is None else quote.challenge,
         request_id=request_id_of(reply) or request_id,
     )
 
 
-def _stated_reason(reply: Reply) -> str:
+def _quote(reply: Reply) -> challenge.Quote | None:
     try:
-        return challenge.read(reply).challenge.error[:MAX_DETAIL_CHARS] or "no reason given"
+        return challenge.read(reply)
     except ChallengeRefused:
-        return "no reason given"
+        return None
+
+
+def _stated_reason(quote: challenge.Quote | None) -> str:
+    return (quote.challenge.error[:MAX_DETAIL_CHARS] if quote else "") or "no reason given"

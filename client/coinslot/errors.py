@@ -11,7 +11,9 @@
     │   ├── PaymentNotSaved         the payment could not be saved, so it was not sent
     │   ├── CapReached              it costs more than is left of one of the buyer's caps
     │   ├── OfferDrifted            it is not the network, asset, recipient or price of the first use
-    │   └── JournalUnusable         what was reserved under the caps cannot be read or written
+    │   ├── JournalUnusable         what was reserved under the caps cannot be read or written
+    │   ├── ChannelUnusable         the file of a channel cannot be read or written
+    │   └── DepositUnderWay         another process makes a deposit now
     ├── PaymentRejected          4  a second 402, after paying; no second payment is ever signed
     ├── CallFailed               5  another status than 200 and 402, or a lost answer
     │   ├── UnknownCall             404
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from coinslot.payment import SignedPayment
     from shared.money import Price
+    from shared.x402.wire import Challenge, Settlement
 
 Charged = bool | Literal["unknown"]
 """Whether money was spent. "unknown": this side cannot know it yet."""
@@ -50,7 +53,7 @@ class CoinslotError(Exception):
         status: of the HTTP answer that caused the error, if there was one.
         retry_after_s: how long the server asks to wait.
         problem: the server's problem document, unchanged.
-        transaction: of the settlement, if the server named it; empty otherwise.
+        receipt: of the settlement, if the server sent one.
 
     Attributes:
         saved: the file of the payment, when it is worth sending again and was saved.
@@ -72,7 +75,7 @@ class CoinslotError(Exception):
         request_id: str | None = None,
         retry_after_s: float | None = None,
         problem: dict[str, Any] | None = None,
-        transaction: str = "",
+        receipt: Settlement | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -84,8 +87,13 @@ class CoinslotError(Exception):
         self.request_id = request_id
         self.retry_after_s = retry_after_s
         self.problem = problem
-        self.transaction = transaction
+        self.receipt = receipt
         self.saved: Path | None = None
+
+    @property
+    def transaction(self) -> str:
+        """Of the settlement; empty when the server named none."""
+        return self.receipt.transaction if self.receipt else ""
 
     @property
     def next_step(self) -> str:
@@ -188,20 +196,34 @@ class JournalUnusable(NothingPaid):
     code = "journal_unusable"
 
 
+class ChannelUnusable(NothingPaid):
+    """What was signed for channels (channel_store.py) cannot be read or written."""
+
+    code = "channel_unusable"
+
+
+class DepositUnderWay(NothingPaid):
+    """Another process makes a deposit, after which this call may need none."""
+
+    code = "deposit_under_way"
+
+
 class PaymentRejected(CoinslotError):
     """The server answered the payment with another 402.
 
     Args:
         reason: the server's reason, e.g. ``invalid_exact_evm_insufficient_balance``.
+        challenge: that of the 402, when it can be read: with the state of a channel, it tells what to sign.
     """
 
     code = "payment_rejected"
     exit_code = 4
     _next_step = "Check the account with `coinslot wallet`, and call again."
 
-    def __init__(self, detail: str, *, reason: str, **rest: Any) -> None:
+    def __init__(self, detail: str, *, reason: str, challenge: Challenge | None = None, **rest: Any) -> None:
         super().__init__(detail, **rest)
         self.reason = reason
+        self.challenge = challenge
 
 
 class CallFailed(CoinslotError):

@@ -13,7 +13,7 @@ from coinslot.offer_terms import atomic_price, check_method, check_terms, known_
 from coinslot.signer import Unpayable
 from shared.money import Price
 from shared.x402.evm import address_of, transfer_digest
-from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.networks import EVM_USDC, EvmToken, Rail
 from shared.x402.wire import Offer
 
 ETHEREUM = "eip155:1"
@@ -58,25 +58,19 @@ class EvmSigner:
 
     def quote(self, offer: Offer) -> Price:
         """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
-        token, extra = self._token, offer.extra
         check_terms(offer, self.network)
-        if offer.asset.lower() != token.address.lower():
-            raise Unpayable(f"asset {offer.asset[:60]!r} is not the USDC contract of this network")
-        if (extra.get("name"), extra.get("version")) != (token.name, token.version):
-            raise Unpayable(f"the signing domain is not the token's own ({token.name!r}, version {token.version!r})")
+        check_token(offer, self._token)
         check_method(offer, "eip3009")
         if not _ADDRESS.fullmatch(offer.pay_to) or offer.pay_to == _ZERO:
             raise Unpayable("payTo is not an address that can be paid")
-        return atomic_price(offer, token.decimals)
+        return atomic_price(offer, self._token.decimals)
 
     def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
         """``{"signature", "authorization"}``, all text, with a random nonce, valid until now + maxTimeoutSeconds."""
         nonce, valid_before = secrets.token_bytes(32), now + offer.max_timeout_seconds
         digest = transfer_digest(offer, self.address, offer.pay_to, int(offer.amount), VALID_AFTER, valid_before, nonce)
-        signature = self._key.sign_recoverable(digest, hasher=None)
         return {
-            # libsecp256k1 signs with the low s that tokens require. They also require v of 27 or 28.
-            "signature": "0x" + (signature[:64] + bytes([signature[64] + 27])).hex(),
+            "signature": self.sign_digest(digest),
             "authorization": {
                 "from": self.address,
                 "to": offer.pay_to,
@@ -86,3 +80,16 @@ class EvmSigner:
                 "nonce": "0x" + nonce.hex(),
             },
         }
+
+    def sign_digest(self, digest: bytes) -> str:
+        """The signature of 32 bytes, in hex: with the low s that tokens and channels require, and v of 27 or 28."""
+        signature = self._key.sign_recoverable(digest, hasher=None)
+        return "0x" + (signature[:64] + bytes([signature[64] + 27])).hex()
+
+
+def check_token(offer: Offer, token: EvmToken) -> None:
+    """Check that the offer asks for this token, in its own signing domain. Raises Unpayable."""
+    if offer.asset.lower() != token.address.lower():
+        raise Unpayable(f"asset {offer.asset[:60]!r} is not the USDC contract of this network")
+    if (offer.extra.get("name"), offer.extra.get("version")) != (token.name, token.version):
+        raise Unpayable(f"the signing domain is not the token's own ({token.name!r}, version {token.version!r})")

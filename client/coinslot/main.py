@@ -43,6 +43,9 @@ _ENVIRONMENT = """environment:
     COINSLOT_WALLET_KEY_FILE  file of the wallet's key (64 hex digits), instead of --key-file
     COINSLOT_WALLET_RPC_URL   node of the wallet's network, instead of --rpc-url
     COINSLOT_MAX_PRICE        most that one call may cost, in dollars, instead of --max-price
+    COINSLOT_SCHEME           exact or channel, instead of --scheme
+    COINSLOT_CAP_DEPOSIT      most that channels may hold at a time, in dollars (default: 5)
+    COINSLOT_CHANNEL_KEY_FILE file of a key that only signs for channels which `coinslot channels open` opened for it
     COINSLOT_STATE_DIR        folder of open payments and of what was spent, instead of ~/.local/state/coinslot
     COINSLOT_SANDBOX_FILE     sandbox file, instead of the first var/sandbox.json from here upward
 """
@@ -119,9 +122,31 @@ def _command(options: argparse.Namespace) -> int:
 
     output, env, folder = Output(as_json=options.json), os.environ, Path.cwd()
     match options.command:
-        case "call":
-            from coinslot.call_command import CallCommand, CallOptions
+        case "channels" if options.action == "list":
+            from coinslot import channels_command
 
+            return channels_command.show(output, env=env, folder=folder)
+        case "channels" if options.action != "open":
+            from coinslot.channels_command import ChannelsCommand
+
+            channels = ChannelsCommand(
+                output=output,
+                key_file=options.key_file,
+                rpc_url=options.rpc_url,
+                channel_key_file=options.channel_key_file,
+                rail=Rail(options.rail),
+                timeout_s=options.timeout,
+                env=env,
+                folder=folder,
+            )
+            return (
+                channels.refund(options.channel) if options.action == "refund" else channels.withdraw(options.channel)
+            )
+        case "call" | "channels":
+            from coinslot.call_command import CallCommand, CallOptions
+            from coinslot.channel_wallet import ChannelOptions
+
+            opens = options.command == "channels"
             call = CallOptions(
                 name=options.name,
                 body=options.body,
@@ -131,8 +156,14 @@ def _command(options: argparse.Namespace) -> int:
                 rpc_url=options.rpc_url,
                 max_price=options.max_price,
                 timeout_s=options.timeout,
-                show_challenge=options.show_challenge,
-                resume=options.resume,
+                show_challenge=not opens and options.show_challenge,
+                resume=None if opens else options.resume,
+                channel=ChannelOptions(
+                    "channel" if opens else options.scheme,
+                    options.deposit,
+                    opens,
+                    options.channel_key_file if opens else None,
+                ),
             )
             return CallCommand(call, output, env=env, folder=folder).run()
         case "catalogue":
@@ -149,6 +180,7 @@ def _command(options: argparse.Namespace) -> int:
             return spent_command.run(output, env=env, folder=folder)
         case "mcp":
             from coinslot import mcp_command
+            from coinslot.channel_wallet import ChannelOptions
 
             return mcp_command.run(
                 url=options.url,
@@ -159,6 +191,7 @@ def _command(options: argparse.Namespace) -> int:
                 http_port=options.http,
                 env=env,
                 folder=folder,
+                channel=ChannelOptions(options.scheme),
             )
         case _:
             from coinslot import wallet_command
@@ -193,6 +226,22 @@ def _parser() -> argparse.ArgumentParser:
     call.add_argument("--show-challenge", action="store_true", help="print the 402 and do not pay")
     call.add_argument("--resume", metavar="FILE", type=Path, help="send a saved payment again instead of a new one")
 
+    channels = commands.add_parser("channels", help="deposits that calls are paid out of", **shape)
+    actions = channels.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="show what is in each", **shape)
+    opening = actions.add_parser("open", help="buy one call with a deposit, for others to come", **shape)
+    opening.add_argument("name", metavar="NAME", help="the call, e.g. echo")
+    opening.add_argument("body", metavar="JSON", nargs="?", help="its body")
+    opening.add_argument("--max-price", metavar="DOLLARS", type=_dollars, help="most that the call may cost")
+    opening.add_argument("--url", metavar="BASE", help="address of the server")
+    refund = actions.add_parser("refund", help="have the server pay back what is left", **shape)
+    withdraw = actions.add_parser("withdraw", help="take out what is left without the server, after its delay", **shape)
+    for action in (refund, withdraw):
+        action.add_argument("channel", metavar="CHANNEL", help="how its id begins")
+    for action in (opening, refund, withdraw):
+        action.add_argument("--channel-key-file", metavar="FILE", type=Path,
+                            help="key that signs its calls (open: made when missing; default: the wallet's)")  # fmt: skip
+
     resume = commands.add_parser("resume", help="fetch the answers to payments that were interrupted", **shape)
     resume.add_argument("files", metavar="FILE", nargs="*", type=Path, help="saved payment (default: all open ones)")
 
@@ -206,15 +255,21 @@ def _parser() -> argparse.ArgumentParser:
     mcp.add_argument("--http", metavar="PORT", type=_port, help="listen on 127.0.0.1:PORT instead of standard input")
     for command in (call, catalogue, mcp):
         command.add_argument("--url", metavar="BASE", help="address of the server")
-    for command in (call, catalogue, resume, mcp):
+    for command in (call, mcp):
+        command.add_argument("--scheme", choices=("exact", "channel"),
+                             help="pay for each call (exact, the default), or out of a deposit (channel)")  # fmt: skip
+    for command in (call, opening):
+        command.add_argument("--deposit", metavar="DOLLARS", type=_dollars,
+                             help="what a deposit is to be (default: the least that the server takes)")  # fmt: skip
+    for command in (call, catalogue, resume, mcp, opening, refund, withdraw):
         command.add_argument("--timeout", metavar="SECONDS", type=_seconds, default=35.0,
                              help="longest wait for one answer (default: 35)")  # fmt: skip
-    for command in (call, wallet, mcp):
+    for command in (call, wallet, mcp, opening, refund, withdraw):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
         command.add_argument("--rail", choices=[str(rail) for rail in RAILS], default=str(RAILS[0]),
                              help="network and asset to pay with (default: base)")  # fmt: skip
         command.add_argument("--rpc-url", metavar="URL", help="node of that network, which every rail but EVM's needs")
-    for command in (call, resume, spent, catalogue, wallet):
+    for command in (call, resume, spent, catalogue, wallet, listing, opening, refund, withdraw):
         command.add_argument("--json", action="store_true", help="print one JSON object, for errors too")
     return parser
 

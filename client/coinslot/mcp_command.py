@@ -18,6 +18,7 @@ import anyio
 
 from coinslot import configuration, gone_clients, page_delta_wallet, sandbox_file, server_address, spending_caps
 from coinslot.async_exchange import AsyncExchange
+from coinslot.channel_wallet import ChannelOptions
 from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.spending_caps import Caps
@@ -40,6 +41,7 @@ def run(
     http_port: int | None,
     env: Mapping[str, str],
     folder: Path,
+    channel: ChannelOptions | None = None,
 ) -> int:
     """Serve until the client goes away, or until a signal. Returns 0.
 
@@ -47,12 +49,21 @@ def run(
         url, key_file, rpc_url: the options; None where they were not given.
         timeout_s: longest wait for one answer of the server that sells.
         http_port: on HOST; None: standard input and output.
+        channel: the options about channels; None: none was given.
 
     Raises:
         InvalidCall: no server is named, the library of the protocol is not installed, or the port is taken.
         BrokenPipeError: the host of standard input and output has died.
     """
-    owner = configured(url=url, key_file=key_file, rail=rail, rpc_url=rpc_url, env=env, folder=folder)
+    owner = configured(
+        url=url,
+        key_file=key_file,
+        rail=rail,
+        rpc_url=rpc_url,
+        env=env,
+        folder=folder,
+        channel=channel or ChannelOptions(),
+    )
     said = [*(owner.wallet.warnings if owner.wallet else ()), *owner.missing]
     if env.get(page_delta_wallet.RAIL_ENVIRONMENT):  # without the opt-in, only spend_status tells of it
         said += owner.page_delta_missing
@@ -81,7 +92,14 @@ class Owner:
 
 
 def configured(
-    *, url: str | None, key_file: str | None, rail: Rail, rpc_url: str | None, env: Mapping[str, str], folder: Path
+    *,
+    url: str | None,
+    key_file: str | None,
+    rail: Rail,
+    rpc_url: str | None,
+    env: Mapping[str, str],
+    folder: Path,
+    channel: ChannelOptions,
 ) -> Owner:
     """What the owner has configured. Raises InvalidCall: no server is named."""
     missing: list[str] = []
@@ -101,6 +119,7 @@ def configured(
             max_price=Decimal(0),  # the caps have one
             env=env,
             folder=folder,
+            channel=channel,
         )
     except CoinslotError as error:
         missing.append(error.sentences)

@@ -32,12 +32,12 @@ def known_token(tokens: Mapping[str, T], network: str, name: str) -> T:
         raise WalletUnusable(f"no {name} is known on {network}") from None
 
 
-def check_terms(offer: Offer, network: str) -> None:
+def check_terms(offer: Offer, network: str, *, scheme: str = SCHEME) -> None:
     """Check network, scheme, payment flow and lifetime. Raises Unpayable."""
     if offer.network != network:
         raise Unpayable(f"the wallet pays on {network}")
-    if offer.scheme != SCHEME:
-        raise Unpayable(f"scheme {offer.scheme[:40]!r} is not {SCHEME!r}")
+    if offer.scheme != scheme:
+        raise Unpayable(f"scheme {offer.scheme[:40]!r} is not {scheme!r}")
     if offer.extra.get("paymentFlow") not in _FLOWS:
         raise Unpayable("the payment flow is unknown")
     if not 0 < offer.max_timeout_seconds <= MAX_TIMEOUT_SECONDS:

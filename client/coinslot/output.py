@@ -18,6 +18,7 @@ from coinslot.errors import CoinslotError
 from coinslot.payment import SignedPayment
 from coinslot.printable import is_number, printable, without_keys
 from coinslot.progress import Progress
+from coinslot.receipt import transaction_of
 
 if TYPE_CHECKING:
     from coinslot.terminal import Terminal
@@ -174,7 +175,7 @@ def money(error: CoinslotError) -> str:
 def _receipt(answer: Answer, payment: SignedPayment) -> str:
     receipt = answer.receipt
     payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-    transaction = (receipt.transaction if receipt else None) or "unknown: no receipt came"
+    transaction = transaction_of(receipt, payment.offer)
     return (
         f"paid {payment.price.text()} {payment.asset} on {payment.offer.network} from {payer}; "
         f"transaction {transaction}; request {answer.request_id}"

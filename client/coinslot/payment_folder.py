@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from coinslot import payment as payments
+from coinslot.channel_store import ChannelStore
 from coinslot.errors import InvalidCall, PaymentInUse
 from coinslot.payment import SignedPayment
 from coinslot.spending import SpendingLog
@@ -59,10 +60,16 @@ class SavedPayment:
     def __repr__(self) -> str:
         return f"SavedPayment({self.path})"
 
+    @property
+    def answer_path(self) -> Path:
+        """Where its answer is kept, when it came to nobody (kept_answers.py)."""
+        return self.path.with_suffix(".answer")
+
     def remove(self) -> None:
         """The answer has been taken, or there will be none. A file that cannot be removed stays, which is harmless."""
         try:
             self.path.unlink(missing_ok=True)
+            self.answer_path.unlink(missing_ok=True)
         except OSError:
             pass
         finally:
@@ -83,12 +90,14 @@ class PaymentFolder:
 
     Attributes:
         journal: of what was reserved under caps. Its file is made with the first reservation.
+        channels: that calls are paid out of. Their folder is made with the first one.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.journal = SpendingJournal(path / "reservations.jsonl")
         self.spending = SpendingLog(path / "spent.jsonl")
+        self.channels = ChannelStore(path / "channels")
 
     def __repr__(self) -> str:
         return f"PaymentFolder({self.path})"
@@ -114,7 +123,7 @@ class PaymentFolder:
         descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _write(descriptor, content)
+            write_through(descriptor, content)
             os.rename(unfinished, path)
             sync_folder(self.path)
         except BaseException:
@@ -188,7 +197,8 @@ def _decoded(content: bytes) -> tuple[SignedPayment, str]:
     return payment, saved.reservation
 
 
-def _write(descriptor: int, content: bytes) -> None:
+def write_through(descriptor: int, content: bytes) -> None:
+    """Return when the content is on the disk. Raises OSError."""
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)
         file.flush()

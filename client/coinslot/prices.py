@@ -1,4 +1,4 @@
-"""A limit in dollars, as a person writes it."""
+"""Dollars, as a person writes and reads them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ def dollars(text: str) -> Decimal:
     if not _DOLLARS.fullmatch(text):
         raise ValueError("not a plain decimal number of dollars, like 0.01")
     return Decimal(text)
+
+
+def text_of(atomic: int, decimals: int) -> str:
+    """An amount in atomic units, in dollars: plain decimal text without zeros at its end."""
+    text = format(Decimal(atomic).scaleb(-decimals), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -12,7 +12,7 @@ import msgspec
 from coinslot.errors import CallFailed, Charged, RateLimited, UnknownCall
 from coinslot.exchange import Reply
 from coinslot.payment import SignedPayment
-from coinslot.receipt import receipt_of
+from coinslot.receipt import receipt_of, shows_charge
 
 # A proxy sends these when the server behind it broke the connection: the request may have been served.
 _GATEWAY_STATUSES = (502, 503, 504)
@@ -82,7 +82,7 @@ def failure(
         request_id=request_id_of(reply) or _text(said.get("requestId")) or request_id,
         retry_after_s=_retry_after_s(reply, said, now),
         problem=document,
-        transaction=receipt.transaction if receipt is not None and payment is not None else "",
+        receipt=receipt if payment is not None else None,
     )
 
 
@@ -96,8 +96,7 @@ def _charged(
 ) -> Charged:
     if payment is None:
         return False
-    receipt = receipt_of(reply)
-    if receipt is not None and receipt.success:
+    if shows_charge(receipt_of(reply), payment.offer):
         return True
     # 429 comes before the settlement, from our server and from every proxy.
     said = document.get("charged") if document is not None else False if reply.status == 429 else None

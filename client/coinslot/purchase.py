@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import time
 import uuid
 from collections.abc import Callable
@@ -11,20 +12,36 @@ from decimal import Decimal
 
 import msgspec
 
-from coinslot import bazaar
+from coinslot import bazaar, channel_outcomes, kept_answers
 from coinslot import payment as payments
 from coinslot.address import call_url
 from coinslot.answer import Answer
 from coinslot.challenge import Quote
+from coinslot.channel_store import ChannelStore
 from coinslot.delivery import RetryPolicy, deliver
-from coinslot.errors import CoinslotError, InvalidCall, JournalUnusable, PaymentNotSaved, Unreachable
+from coinslot.errors import (
+    ChannelUnusable,
+    CoinslotError,
+    DepositUnderWay,
+    InvalidCall,
+    JournalUnusable,
+    PaymentNotSaved,
+    PaymentRejected,
+    Unreachable,
+)
 from coinslot.exchange import Exchange
 from coinslot.payment import SignedPayment
-from coinslot.payment_folder import PaymentFolder, SavedPayment
+from coinslot.payment_folder import PaymentFolder, SavedPayment, claim
 from coinslot.progress import Progress, Quoted, Sending
 from coinslot.request_challenge import request_challenge
 from coinslot.wallet import Choice, Wallet
+from shared.call_path import PATH_PREFIX
+from shared.x402.evm_channel import SCHEME as CHANNEL
 from shared.x402.wire import Settlement
+
+DEPOSIT_WAIT_S = 60.0
+"""How long a call waits for a deposit that another call makes."""
+DEPOSIT_POLL_S = 0.2
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +72,14 @@ class Purchases:
         choice = self.wallet.choose(quote.challenge.accepts, max_price=self.max_price)
         signer = choice.signer
         self.on_progress(Quoted(choice.price, signer.asset, signer.network, signer.address))
-        payment = await self.exchange.run(lambda: _signed(choice, quote, url, content))
-        saved = await self.exchange.run(lambda: self._save(payment))
-        return await self._deliver(payment, saved, request_id=request_id, keep=keep, in_doubt=False)
+        if choice.offer.scheme == CHANNEL:
+            await self._resume_vouchers()
+        try:
+            return await self._paid(choice, quote, url, content, request_id=request_id, keep=keep)
+        except PaymentRejected as rejected:
+            if not await self._corrected(rejected):
+                raise
+        return await self._paid(choice, quote, url, content, request_id=request_id, keep=keep)
 
     async def resume(self, payment: SignedPayment | SavedPayment, *, keep: bool) -> Answer:
         """As Buyer.resume says."""
@@ -68,6 +90,75 @@ class Purchases:
     async def catalogue(self) -> tuple[bazaar.Item, ...]:
         """As Buyer.catalogue says."""
         return await bazaar.fetch(self.exchange, self.base_url)
+
+    async def _paid(
+        self, choice: Choice, quote: Quote, url: str, content: bytes | None, *, request_id: str, keep: bool
+    ) -> Answer:
+        give_up_at = time.monotonic() + DEPOSIT_WAIT_S
+        while True:
+            try:
+                payment = await self.exchange.run(lambda: _signed(choice, quote, url, content))
+                break
+            except DepositUnderWay:
+                if time.monotonic() > give_up_at:
+                    raise
+            await self.exchange.pause(DEPOSIT_POLL_S)
+        try:
+            saved = await self.exchange.run(lambda: self._save(payment))
+        except PaymentNotSaved:
+            await self._ended(lambda store: channel_outcomes.unsent(store, payment))
+            raise
+        except BaseException:
+            self._interrupted(payment)
+            raise
+        return await self._deliver(payment, saved, request_id=request_id, keep=keep, in_doubt=False)
+
+    async def _resume_vouchers(self) -> None:
+        """Send the vouchers whose process has died once more, before the server forgets their answers, and keep these."""
+        for saved in await self.exchange.run(self._unattended):
+            try:
+                answer = await self._deliver(
+                    saved.payment, saved, request_id=uuid.uuid4().hex, keep=True, in_doubt=True, retries=False
+                )
+                await self.exchange.run(functools.partial(kept_answers.keep, saved, answer))
+            except (CoinslotError, OSError):
+                continue
+            finally:
+                saved.release()
+
+    def _unattended(self) -> list[SavedPayment]:
+        found = []
+        for path in self.payments.files() if self.payments else ():
+            try:
+                saved = claim(path)
+            except (InvalidCall, OSError):
+                continue
+            payment = saved.payment
+            is_ours = payment.offer.scheme == CHANNEL and payment.url.startswith(self.base_url + PATH_PREFIX)
+            if is_ours and kept_answers.find(saved) is None:
+                found.append(saved)
+            else:
+                saved.release()
+        return found
+
+    async def _corrected(self, rejected: PaymentRejected) -> bool:
+        payments, payment = self.payments, rejected.payment
+        if payments is None or payment is None or rejected.charged is not False:
+            return False
+        return await self.exchange.run(
+            lambda: channel_outcomes.corrected(payments.channels, payment, rejected.challenge)
+        )
+
+    async def _ended(self, end: Callable[[ChannelStore], None]) -> None:
+        """Note in the store of channels what became of a payment. Where that fails, its voucher goes on counting."""
+        payments = self.payments
+        if payments is not None:
+            with contextlib.suppress(ChannelUnusable):
+                await self.exchange.run(lambda: end(payments.channels))
+
+    def _interrupted(self, payment: SignedPayment) -> None:
+        if self.payments is not None:
+            channel_outcomes.interrupted(self.payments.channels, payment)
 
     def _save(self, payment: SignedPayment) -> SavedPayment | None:
         if self.payments is None:
@@ -81,7 +172,14 @@ class Purchases:
             ) from None
 
     async def _deliver(
-        self, payment: SignedPayment, saved: SavedPayment | None, *, request_id: str, keep: bool, in_doubt: bool
+        self,
+        payment: SignedPayment,
+        saved: SavedPayment | None,
+        *,
+        request_id: str,
+        keep: bool,
+        in_doubt: bool,
+        retries: bool = True,
     ) -> Answer:
         try:
             if not in_doubt:
@@ -91,11 +189,16 @@ class Purchases:
                 self.exchange,
                 payment,
                 request_id=request_id,
-                retry_policy=self.retry_policy,
+                retry_policy=self.retry_policy if retries else dataclasses.replace(self.retry_policy, budget_s=0),
                 on_progress=self.on_progress,
                 in_doubt=in_doubt,
             )
-        except CoinslotError as error:
+        except CoinslotError as caught:
+            error = caught
+            if isinstance(error, Unreachable) and not in_doubt:
+                await self._ended(lambda store: channel_outcomes.unsent(store, payment))
+            else:
+                await self._ended(lambda store: channel_outcomes.failed(store, payment, error))
             if error.charged is True:
                 self._log(payment, None, error.request_id or request_id, answered=False)
             if saved is not None:
@@ -104,7 +207,9 @@ class Purchases:
         except BaseException:  # interrupted: the file stays
             if saved is not None:
                 saved.release()
+            self._interrupted(payment)
             raise
+        await self._ended(lambda store: channel_outcomes.answered(store, payment, answer.receipt))
         self._log(payment, answer.receipt, answer.request_id, answered=True)
         if saved is None:
             return answer

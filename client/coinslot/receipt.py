@@ -8,7 +8,8 @@ import binascii
 import msgspec
 
 from coinslot.exchange import Reply
-from shared.x402.wire import Settlement
+from shared.x402.evm_channel import SCHEME as CHANNEL
+from shared.x402.wire import Offer, Settlement
 
 HEADERS = ("payment-response", "x-payment-response")
 
@@ -21,3 +22,17 @@ def receipt_of(reply: Reply) -> Settlement | None:
         except (KeyError, binascii.Error, ValueError, RecursionError, msgspec.MsgspecError):
             continue
     return None
+
+
+def shows_charge(receipt: Settlement | None, offer: Offer) -> bool:
+    """Whether the receipt says that the call was charged. That of a channel can be of its deposit alone."""
+    if receipt is None or not receipt.success:
+        return False
+    return offer.scheme != CHANNEL or (receipt.extra or {}).get("chargedAmount", "0") != "0"
+
+
+def transaction_of(receipt: Settlement | None, offer: Offer) -> str:
+    """The transaction of a call, for a person. Calls out of a channel have none, and a deposit has one."""
+    if receipt is None or offer.scheme != CHANNEL:
+        return (receipt.transaction if receipt else "") or "unknown: no receipt came"
+    return f"{receipt.transaction} (deposit)" if receipt.transaction else "none: paid out of a channel"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from coinslot import kept_answers
 from coinslot.answer import Answer
 from coinslot.buyer import Buyer
 from coinslot.errors import InvalidCall
@@ -26,6 +27,8 @@ def resume(
     Raises:
         CoinslotError: what Buyer and Buyer.resume raise.
     """
+    if (kept := kept_answers.find(saved)) is not None:
+        return kept
     base_url = saved.payment.url.partition(PATH_PREFIX)[0]
     try:
         buyer = Buyer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from coinslot.errors import WalletUnusable
 from shared.settings.sandbox_path import ENVIRONMENT, PLACE, find
 
-__all__ = ["ENVIRONMENT", "PLACE", "Evm", "Ledger", "Sandbox", "find", "read"]
+__all__ = ["ENVIRONMENT", "PLACE", "Evm", "Ledger", "Sandbox", "find", "nearest", "read"]
 
 _KEY = re.compile(r"(0x)?[0-9a-fA-F]{64}", re.ASCII)
 
@@ -55,6 +56,12 @@ class Sandbox(msgspec.Struct, frozen=True, rename="camel"):
     solana: Ledger | None = None
     stellar: Ledger | None = None
     xrpl: Ledger | None = None
+
+
+def nearest(env: Mapping[str, str], folder: Path) -> Sandbox | None:
+    """The one that `find` finds. Raises WalletUnusable."""
+    path = find(env, folder)
+    return None if path is None else read(path)
 
 
 def read(path: Path) -> Sandbox:

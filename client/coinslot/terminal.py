@@ -17,6 +17,7 @@ from coinslot.answer import Answer
 from coinslot.payment import SignedPayment
 from coinslot.printable import is_number, printable
 from coinslot.progress import Progress, Quoted, Sending, Waiting
+from coinslot.receipt import transaction_of
 from shared.networks import name_of
 
 SHOWN_OF_TRANSACTION = 10
@@ -66,7 +67,7 @@ class Terminal:
         """What was paid, by whom, and in which transaction."""
         receipt = answer.receipt
         payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-        transaction = (receipt.transaction if receipt else None) or "unknown: no receipt came"
+        transaction = transaction_of(receipt, payment.offer)
         self._console.print(Text.assemble(("paid ", "green"), (_line(_paid(payment, is_sandbox)), "bold")))
         self._members((("payer", payer), ("transaction", transaction), ("request", answer.request_id)))
 

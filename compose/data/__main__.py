@@ -6,10 +6,10 @@ from pathlib import Path
 
 from compose.data import addresses, signatures, tokens
 from compose.sandbox.npm import install
+from jobs.engines.evm.data_file import FOLDER
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-TARGET = ROOT / "jobs" / "evm" / "data"
 
 
 def main() -> None:
@@ -18,14 +18,13 @@ def main() -> None:
     install(HERE, fetched)
     packages = fetched / "node_modules"
     lock = HERE / "package-lock.json"
-    TARGET.mkdir(exist_ok=True)
     written = {
         "addresses.bin": addresses.generate(HERE / "malicious_addresses.csv"),
         "tokens.tsv": tokens.generate(packages, lock),
         "signatures.tsv": signatures.generate(packages, lock, HERE / "signatures.txt"),
     }
     for name, content in written.items():
-        (TARGET / name).write_bytes(content)
+        (FOLDER / name).write_bytes(content)
         print(f"{name}: {len(content)} bytes")
 
 

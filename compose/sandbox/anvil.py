@@ -30,7 +30,7 @@ _OPTIONS = (
     # A block for every transaction at once, and one every so often, as on the real chain. Without the latter the newest
     # block, and with it the time that eth_call sees, stays behind the clock: a fresh authorization would be "not yet valid".
     "--mixed-mining",
-    # The states of old blocks go to the disk, up to 3,600 of them, unless told otherwise. The newest few must stay
+    # The states of old blocks go to the disk, up to 3,600 of them, without this option. The newest few must stay
     # (--prune-history would drop them too): "latest" is looked up first and read afterwards, and may be old by then.
     *("--max-persisted-states", "1"),
     # No --state: with a block every 2 s the file would grow by some 75 MB a day. Every start is a fresh chain.

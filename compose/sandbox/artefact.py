@@ -12,7 +12,9 @@ import msgspec
 CONTRACTS = Path(__file__).with_name("contracts")
 ContractName = Literal[
     "BareToken",
+    "BatchSettlement",
     "Collectible",
+    "Erc3009Collector",
     "MultiToken",
     "NamedToken",
     "OldToken",
@@ -31,8 +33,8 @@ class Artefact:
 
     Attributes:
         abi: as solc prints it.
-        bytecode: what a deployment sends (constructor arguments follow it).
-        deployed_bytecode: what stands on the chain afterwards, and what may be placed there directly.
+        bytecode: the code that a deployment sends. Constructor arguments follow it.
+        deployed_bytecode: the code that the chain has afterwards. It may be placed there directly.
         source_sha256: of the source it was compiled from.
         compiler: version and settings.
     """

@@ -1,6 +1,6 @@
 """The sandbox's EVM chains: Base and Ethereum, and Base Sepolia where payments are to be made on it.
 
-Wallets are funded on the one that payments are made on; the others are only read. All have scenes.
+Wallets are funded on the one that payments are made on; the others are only read. All have the fixtures (fixtures.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from compose.sandbox.wallets import Wallets, load_wallets
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid
 from shared.nodes.json_rpc import JsonRpc
-from shared.x402.evm import keccak256
+from shared.x402.evm import selector
 
 PAYER_FUNDS = 1_000 * 10**6
 """What the payer has after `provision`, in atomic units of USDC."""
@@ -70,7 +70,7 @@ class EvmSandbox:
 
 
 def start_chain(var: Path, *, port: int = 0, node_folders: Sequence[Path] = ()) -> Chain:
-    """Start a fresh Base with its scenes and return when it answers.
+    """Start a fresh Base with the fixtures and return when it answers.
 
     Args:
         var: the project's state folder; anvil is looked for in ``node`` in it.
@@ -153,12 +153,12 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
 
 
 def _balance_of(rpc: JsonRpc, usdc: str, account: str) -> int:
-    data = keccak256(b"balanceOf(address)")[:4] + _word(account)
+    data = selector("balanceOf(address)") + _word(account)
     return int(rpc("eth_call", {"to": usdc, "data": "0x" + data.hex()}, "latest"), 16)
 
 
 def _mint(rpc: JsonRpc, chain_id: int, wallets: Wallets, amount: int) -> None:
-    data = keccak256(b"mint(address,uint256)")[:4] + _word(wallets.payer) + amount.to_bytes(32, "big")
+    data = selector("mint(address,uint256)") + _word(wallets.payer) + amount.to_bytes(32, "big")
     settler = Signer(bytes.fromhex(wallets.settler_key.removeprefix("0x")), chain_id)
     signed = settler.sign(
         number=int(rpc("eth_getTransactionCount", wallets.settler, "pending"), 16),

@@ -1,4 +1,4 @@
-"""The first block of the sandbox's EVM chains: code, storage and ether of every account of the scenes."""
+"""The first block of the sandbox's EVM chains: code, storage and ether of every account of the fixtures."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from compose.sandbox import fixtures, multicall3
 from compose.sandbox.artefact import ContractName, load
+from shared.x402 import evm_channel_ids
 from shared.x402.evm import keccak256
 
 ETHER = 10**18
@@ -85,6 +86,8 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
             _usdc(chain_id),
         ),
         (multicall3.ADDRESS, multicall3.code(), {}),
+        (evm_channel_ids.CONTRACT.lower(), _code("BatchSettlement"), {}),
+        (evm_channel_ids.COLLECTOR.lower(), _code("Erc3009Collector"), {}),
         (fixtures.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
         (fixtures.COPYCAT, _code("NamedToken"), _named("USD Coin", "USD\N{CYRILLIC CAPITAL LETTER ES}", 6, 10**6)),
         (fixtures.BYTES32_ERC20, _code("OldToken"), _balances(ETHER)),

@@ -1,4 +1,4 @@
-"""The transactions of the scenes: signed by HOLDER, the same bytes and so the same hash at every start."""
+"""The transactions of the fixtures: signed by HOLDER, the same bytes and so the same hash at every start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compose.sandbox.artefact import load
 from compose.sandbox.child import StartFailed
 from facilitator.rails.evm.signing import Item, rlp
 from shared.nodes.json_rpc import JsonRpc
-from shared.x402.evm import keccak256
+from shared.x402.evm import keccak256, selector
 
 _TYPE = b"\x02"
 _MAX_FEE_WEI, _TIP_WEI = 2 * 10**9, 10**6
@@ -22,7 +22,7 @@ _EMPTY_BLOCK_S = 4 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class SceneTransaction:
+class FixtureTransaction:
     """One transaction.
 
     Attributes:
@@ -44,7 +44,7 @@ class SceneTransaction:
         return None if self.days_ago is None else now - int(self.days_ago * fixtures.DAY_S)
 
 
-def transactions(chain_id: int) -> Sequence[SceneTransaction]:
+def transactions(chain_id: int) -> Sequence[FixtureTransaction]:
     """In their order, which makes their nonces. That of `creation` makes the address of FRESH_SPENDER."""
     usdc, token, erc721 = fixtures.USDC[chain_id], fixtures.ERC20, fixtures.ERC721
     holder, friend, spender = fixtures.HOLDER, fixtures.FRIEND, fixtures.OLD_SPENDER
@@ -60,7 +60,7 @@ def transactions(chain_id: int) -> Sequence[SceneTransaction]:
         ("pending", None, friend, b"", 1),
     ]
     return [
-        SceneTransaction(name, days_ago, _signed(chain_id, nonce + (days_ago is None), to, data, value))
+        FixtureTransaction(name, days_ago, _signed(chain_id, nonce + (days_ago is None), to, data, value))
         for nonce, (name, days_ago, to, data, value) in enumerate(sent)
     ]
 
@@ -68,7 +68,7 @@ def transactions(chain_id: int) -> Sequence[SceneTransaction]:
 _SWAP = "swap(address,uint256,address,uint256)"
 
 
-def empty_blocks(before: SceneTransaction, now: int) -> Sequence[int]:
+def empty_blocks(before: FixtureTransaction, now: int) -> Sequence[int]:
     """Times of the empty blocks that come before a transaction's.
 
     Between a week ago and the creation of FRESH_SPENDER there are some: who looks for the block of a week ago with a few probes
@@ -109,7 +109,7 @@ def _await_mined(rpc: JsonRpc, transaction_hash: str) -> None:
 
 def _calldata(signature: str, *arguments: str | int) -> bytes:
     words = (int(one, 16) if isinstance(one, str) else one for one in arguments)
-    return keccak256(signature.encode())[:4] + b"".join(word.to_bytes(32) for word in words)
+    return selector(signature) + b"".join(word.to_bytes(32) for word in words)
 
 
 def _signed(chain_id: int, nonce: int, to: str, data: bytes, value: int) -> bytes:

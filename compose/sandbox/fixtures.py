@@ -4,7 +4,8 @@ All addresses are the same on both chains but USDC's own. They are written out h
 read chains use them; so is the hash of the transfer. On the real chains only HOLDER, FRIEND, USDC, PERMIT2, ERC721 and
 MALICIOUS exist, and are something else.
 
-The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block for each transaction since (scene_transactions).
+The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block for each transaction since
+(fixture_transactions).
 anvil keeps states for 50 minutes on Base, and for 100 on Ethereum: after that the past has no state there.
 """
 
@@ -78,7 +79,7 @@ PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 MALICIOUS = "0x000067464bdCBeC51051ddCcE8551e702F130000"
 """Known from the Ledger Connect Kit hack, on both chains. Here it has OLD_SPENDER's code."""
 
-# Transactions, all sent by HOLDER, by chain id and name. What each is: scene_transactions.
+# Transactions, all sent by HOLDER, by chain id and name. What each is: fixture_transactions.
 
 TRANSACTIONS: Mapping[int, Mapping[str, str]] = {
     BASE: {

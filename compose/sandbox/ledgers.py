@@ -9,25 +9,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from compose.sandbox import fixtures
 from compose.sandbox.child import ROOT, Child
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains_to_pay_on
+from compose.sandbox.local_ledger import LocalLedger
 from shared.networks import NETWORKS
 
 OTHERS = tuple(name for name, network in NETWORKS.items() if network.package != "evm")
 """Beside the EVM chain. The names that the settings begin with, and the members of the sandbox file."""
-
-
-class LocalLedger(Protocol):
-    """What ``compose.sandbox.<name>.start_<name>(var)`` returns. It has a `settler_key`, too, unless payers pay the fees."""
-
-    child: Child
-    rpc_url: str
-    network: str
-    payer_secret: str
-    pay_to: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +68,13 @@ class Ledgers:
                 f"{prefix}_PAY_TO": ledger.pay_to,
                 f"{prefix}_FACILITATOR_URL": facilitator_url,
             }
-            if settler_key := getattr(
-                ledger, "settler_key", ""
-            ):  # on the XRP Ledger payers pay for settlements themselves
-                key_file = private_file(var / f"{name}-settler.key", settler_key)
+            if ledger.settler_key:
+                key_file = private_file(var / f"{name}-settler.key", ledger.settler_key)
                 made[f"{prefix}_SETTLER_KEY_FILE"] = str(key_file)
         return made
 
-    def told(self) -> dict[str, dict[str, Any]]:
-        """What the sandbox file says of them."""
+    def described(self) -> dict[str, dict[str, Any]]:
+        """Their part of the sandbox file, by network."""
         evm = {
             "rpcUrl": self.evm.rpc_url,
             "chainId": self.evm.chain_id,
@@ -147,7 +136,7 @@ def _stop(started: Future[Any]) -> None:
 
 
 def private_file(path: Path, content: str) -> Path:
-    """Written anew, readable by its owner alone from its first moment."""
+    """Write a file anew. From its first moment only its owner can read it."""
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(content + "\n")

@@ -1,4 +1,4 @@
-"""Multicall3, which settles several payments in one transaction: its code, as it stands on Base, Ethereum and most chains.
+"""Multicall3, which settles several payments in one transaction: its code, which Base, Ethereum and most chains have.
 
 From the constant MULTICALL3_BYTECODE of PyPI's multicall 0.12.3; the hash is that of the code on Ethereum. Its source is MIT
 licensed: github.com/mds1/multicall3.
@@ -16,7 +16,7 @@ _FILE = Path(__file__).with_name("multicall3.hex")
 
 
 def code() -> bytes:
-    """What stands at ADDRESS. Raises ValueError when the file is not what it should be."""
+    """The code at ADDRESS. Raises ValueError when the file is not what it should be."""
     found = bytes.fromhex(_FILE.read_text())
     if keccak256(found).hex() != _HASH:
         raise ValueError(f"{_FILE} is not the code of Multicall3")

@@ -111,5 +111,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _error(identity: Any, error: RpcError) -> dict[str, Any]:
-    told = {"code": error.code, "message": error.message} | ({"data": error.data} if error.data is not None else {})
-    return {"jsonrpc": "2.0", "id": identity, "error": told}
+    content = {"code": error.code, "message": error.message} | ({"data": error.data} if error.data is not None else {})
+    return {"jsonrpc": "2.0", "id": identity, "error": content}

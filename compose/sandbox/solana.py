@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.keys import load_keys
+from compose.sandbox.local_ledger import LocalLedger
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.networks import SOLANA_USDC
 
@@ -17,32 +17,7 @@ USDC = SOLANA_USDC[NETWORK]
 _ROLES = ("payer", "settler", "pay_to")
 
 
-@dataclass(frozen=True, slots=True)
-class SolanaSandbox:
-    """A ledger that is ready for payments. The keys do not appear in repr().
-
-    Attributes:
-        payer_secret, payer: the buyer: 1,000 USDC, no SOL. The secret is base58 of 64 bytes, as wallets export it.
-        settler_key, settler: the facilitator's account: SOL for fees. The key is a seed of 64 hex digits.
-        pay_to: where payments go: its token account exists.
-    """
-
-    child: Child
-    rpc_url: str
-    network: str
-    mint: str
-    payer_secret: str = field(repr=False)
-    payer: str
-    settler_key: str = field(repr=False)
-    settler: str
-    pay_to: str
-
-    def stop(self) -> None:
-        """End the node and wait for it. The ledger is gone: the next start is a fresh one."""
-        self.child.stop()
-
-
-def start_solana(var: Path, *, port: int = 0) -> SolanaSandbox:
+def start_solana(var: Path, *, port: int = 0) -> LocalLedger:
     """Start a fresh ledger and return when it answers.
 
     Args:
@@ -62,16 +37,15 @@ def start_solana(var: Path, *, port: int = 0) -> SolanaSandbox:
     rpc_url = f"http://127.0.0.1:{port}"
     rpc = JsonRpc(rpc_url)
     child.wait_ready(lambda: bool(rpc("getHealth") == "ok"))
-    return SolanaSandbox(
+    return LocalLedger(
         child=child,
         rpc_url=rpc_url,
         network=NETWORK,
-        mint=USDC.mint,
         payer_secret=str(keys["payer"]),
         payer=payer,
-        settler_key=keys["settler"].secret().hex(),
-        settler=settler,
         pay_to=pay_to,
+        settler_key=keys["settler"].secret().hex(),  # the seed
+        settler=settler,
     )
 
 

@@ -127,7 +127,7 @@ class Ledger:
         return Hash(self._blockhash(height)), height + BLOCKHASH_LIVES
 
     def is_alive(self, blockhash: Hash) -> bool:
-        """Whether a transaction with this blockhash can still be executed."""
+        """Whether a transaction with this blockhash can be executed."""
         now, height = self.block_height, self._recent.get(bytes(blockhash))
         return height is not None and now <= height + BLOCKHASH_LIVES
 

@@ -7,13 +7,13 @@ import binascii
 import secrets
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.keys import load_keys
+from compose.sandbox.local_ledger import LocalLedger
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.stellar_address import ACCOUNT, Address
@@ -25,31 +25,7 @@ _ROLES = ("payer", "settler", "pay_to")
 _SEED_VERSION = 18 << 3
 
 
-@dataclass(frozen=True, slots=True)
-class StellarSandbox:
-    """A network that is ready for payments. The secrets do not appear in repr().
-
-    Attributes:
-        payer_secret, payer: the buyer: 1,000 USDC, and no lumens beyond what an account needs to be there.
-        settler_key, settler: the facilitator's account, with lumens for fees; ``S…``.
-        pay_to: where payments go.
-    """
-
-    child: Child
-    rpc_url: str
-    network: str
-    payer_secret: str = field(repr=False)
-    payer: str
-    settler_key: str = field(repr=False)
-    settler: str
-    pay_to: str
-
-    def stop(self) -> None:
-        """End the network and wait for it. The next start is a fresh one."""
-        self.child.stop()
-
-
-def start_stellar(var: Path, *, port: int = 0, close_every_s: float = 1.0) -> StellarSandbox:
+def start_stellar(var: Path, *, port: int = 0, close_every_s: float = 1.0) -> LocalLedger:
     """Start a fresh network and return when it answers.
 
     Args:
@@ -71,15 +47,15 @@ def start_stellar(var: Path, *, port: int = 0, close_every_s: float = 1.0) -> St
     child = spawn("stellar", command, var)
     rpc = JsonRpc(f"http://127.0.0.1:{port}")
     child.wait_ready(lambda: bool(rpc.named("getHealth")["status"] == "healthy"))
-    return StellarSandbox(
+    return LocalLedger(
         child=child,
         rpc_url=f"http://127.0.0.1:{port}",
         network=NETWORK,
         payer_secret=keys["payer_secret"],
         payer=accounts["payer"],
+        pay_to=accounts["pay_to"],
         settler_key=keys["settler_secret"],
         settler=accounts["settler"],
-        pay_to=accounts["pay_to"],
     )
 
 

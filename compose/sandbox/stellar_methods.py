@@ -1,7 +1,7 @@
 """The methods of Stellar RPC that clients and facilitators call.
 
 Written against the API reference of Stellar RPC (developers.stellar.org, RPC 27). Methods that begin with `sandbox_` are for
-tests: they hold ledgers back, lose transactions, and fund accounts.
+tests: they fund accounts and read balances.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _send(ledger: Ledger, params: Params) -> Any:
         done = ledger.send(params["transaction"])
     except Unreadable as why:
         raise RpcError(_INVALID_PARAMS, f"invalid_xdr: {why}") from why
-    told = {
+    result = {
         "status": done.status,
         "hash": done.hash,
         "latestLedger": ledger.sequence,
@@ -142,8 +142,8 @@ def _send(ledger: Ledger, params: Params) -> Any:
     }
     if done.code is not None:
         sent = read(params["transaction"], ledger.passphrase)
-        told["errorResultXdr"] = wire.error_result(sent, done.code, inner=done.inner).to_xdr()
-    return told
+        result["errorResultXdr"] = wire.error_result(sent, done.code, inner=done.inner).to_xdr()
+    return result
 
 
 def _transaction(ledger: Ledger, params: Params) -> Any:
@@ -196,27 +196,6 @@ def _matches(topics: list[str], wanted: list[str]) -> bool:
     return len(topics) == len(wanted) and all(each in (_ANY, topic) for topic, each in zip(topics, wanted, strict=True))
 
 
-def _hold(ledger: Ledger, params: Params) -> Any:
-    ledger.held = bool(params["held"])
-    return None
-
-
-def _close(ledger: Ledger, params: Params) -> Any:
-    ledger.close(int(params["ledgers"]))
-    return ledger.sequence
-
-
-def _lose(ledger: Ledger, params: Params) -> Any:
-    ledger.lost = int(params["submissions"])
-    return None
-
-
-def _empty(ledger: Ledger, params: Params) -> Any:
-    lost = len(ledger.queue)
-    ledger.queue.clear()
-    return lost
-
-
 def _fund(ledger: Ledger, params: Params) -> Any:
     ledger.fund(params["account"], lumens=params.get("lumens", 0), units=params.get("units"), limit=params.get("limit"))
     return None
@@ -240,10 +219,6 @@ _METHODS: dict[str, Callable[[Ledger, Params], Any]] = {
     "sendTransaction": _send,
     "getTransaction": _transaction,
     "getEvents": _events,
-    "sandbox_hold": _hold,
-    "sandbox_close": _close,
-    "sandbox_lose": _lose,
-    "sandbox_empty": _empty,
     "sandbox_fund": _fund,
     "sandbox_balances": _balances,
 }

@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.keys import load_keys
+from compose.sandbox.local_ledger import LocalLedger
 from shared.nodes.xrpl_rpc import XrplRpc
 
 NETWORK = "xrpl:0"
 
 
-@dataclass(frozen=True, slots=True)
-class XrplSandbox:
-    """A running ledger that is ready for payments. The payer pays the network's fees by itself, so nobody else has a key.
-
-    Attributes:
-        network: CAIP-2, that of the main network.
-        payer_secret, payer: the buyer's family seed and address: 1,000 each of XRP, USDC and RLUSD.
-        pay_to: where payments go: an account with trust lines to both tokens.
-    """
-
-    child: Child
-    rpc_url: str
-    network: str
-    payer_secret: str = field(repr=False)
-    payer: str
-    pay_to: str
-
-    def stop(self) -> None:
-        """End the node and wait for it. The ledger is gone: the next start is a fresh one."""
-        self.child.stop()
-
-
-def start_xrpl(var: Path, *, port: int = 0) -> XrplSandbox:
+def start_xrpl(var: Path, *, port: int = 0) -> LocalLedger:
     """Start a fresh ledger and return when it answers.
 
     Args:
@@ -53,7 +31,7 @@ def start_xrpl(var: Path, *, port: int = 0) -> XrplSandbox:
     rpc_url = f"http://127.0.0.1:{port}"
     rpc = XrplRpc(rpc_url, timeout_s=2.0)
     child.wait_ready(lambda: _serves(rpc))
-    return XrplSandbox(
+    return LocalLedger(
         child=child,
         rpc_url=rpc_url,
         network=NETWORK,

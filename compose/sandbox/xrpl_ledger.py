@@ -44,9 +44,9 @@ class Applied:
     """A transaction in a ledger.
 
     Attributes:
-        index: of the ledger; 0 while it is still open.
+        index: of the ledger; 0 while it is open.
         before, after: the states of everything that it touched.
-        meta: the metadata of a transaction that was recorded and not executed (xrpl_recorded.py); None for the others.
+        meta: the metadata of a transaction that was recorded and not executed (tests/xrpl_recorded.py); None for the others.
     """
 
     transaction: Json

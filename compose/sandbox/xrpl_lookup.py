@@ -31,7 +31,7 @@ class MethodError(Exception):
 
     Args:
         code: its `error`.
-        more: what else stands beside it.
+        more: further members of the answer.
     """
 
     def __init__(self, code: str, message: str = "", **more: Any) -> None:

@@ -146,12 +146,6 @@ def _ledger_closed(ledger: Ledger, parameters: Json, version: int) -> Json:
     return {"ledger_hash": ledger.validated.hash, "ledger_index": ledger.validated.index}
 
 
-def _ledger_accept(ledger: Ledger, parameters: Json, version: int) -> Json:
-    """What a stand-alone server has: close the ledger now."""
-    ledger.close()
-    return {"ledger_current_index": ledger.open_index}
-
-
 def _submit(ledger: Ledger, parameters: Json, version: int) -> Json:
     blob = parameters.get("tx_blob")
     if not isinstance(blob, str):
@@ -201,7 +195,6 @@ _METHODS: dict[str, Callable[[Ledger, Json, int], Json]] = {
     "account_tx": account_tx,
     "fee": _fee,
     "ledger": _ledger,
-    "ledger_accept": _ledger_accept,
     "ledger_closed": _ledger_closed,
     "ledger_current": _ledger_current,
     "server_info": _server_info,

@@ -2,10 +2,10 @@
 
 The block of then is found by its timestamp, because blocks are not a fixed time apart everywhere. There are at most
 four probes, each one batch of calls. Where blocks come as the chain promises, the first or the second probe, of one block each,
-is close. On any other chain (one that stood still, a test chain that began yesterday) a probe asks for some thirty blocks:
-evenly spread, and ever denser towards both ends. It leaves a sixteenth of the blocks, and near the ends far less.
+is close. On any other chain (one that made no blocks for a while, or a test chain that began yesterday) a probe asks for some
+thirty blocks: evenly spread, and denser towards both ends. A sixteenth of the blocks remains, and near the ends far fewer.
 
-Then one read of the code at that block decides. A node without an archive cannot say; then nobody here claims that it is safe.
+Then one read of the code at that block decides. A node without an archive does not know it, and the age is then unknown.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ DAY_S = 86_400
 WINDOW_S = 7 * DAY_S
 MAX_PROBES = 4
 REGULAR_S = DAY_S
-"""Where a block is nearer to the moment than that, blocks come regularly enough to go on with one at a time."""
+"""When a block is nearer to the moment than this, blocks come regularly enough to ask for one at a time."""
 STEPS = 16
-"""Into so many parts a larger probe divides what is between the two known blocks."""
+"""A larger probe divides the range between the two known blocks into this many parts."""
 CLOSE_S = 3_600
-"""A block that is older than seven days by less is the block of seven days ago."""
+"""A block counts as the one of seven days ago when it is older by less than this."""
 BLOCK_S: dict[Chain, int] = {"base": 2, "ethereum": 12}
 
 Verdict = Literal["established", "fresh", "unknown"]
@@ -61,7 +61,7 @@ class Bracket(NamedTuple):
 
     @property
     def is_near(self) -> bool:
-        """Whether one of the two is near enough to the moment to go on from there."""
+        """Whether one of the two is near enough to the moment to continue from it."""
         points = [self.after] if self.before is None else [self.before, self.after]
         return any(abs(point.time - self.target) < REGULAR_S for point in points)
 
@@ -74,7 +74,7 @@ class Bracket(NamedTuple):
 
 
 class Age(NamedTuple):
-    """Of code at an address.
+    """The age of the code at an address.
 
     Attributes:
         code_then: what was there seven days ago; None when that is unknown.
@@ -90,7 +90,7 @@ UNKNOWN = Age("unknown", None, None)
 
 
 def week_ago(reader: Reader) -> Bracket:
-    """The blocks around that moment. Raises UpstreamFailed."""
+    """Find the blocks around the moment seven days ago. Raises UpstreamFailed."""
     assert reader.block is not None
     head = Point(reader.block, reader.timestamp)
     bracket = Bracket(None, head, head.time - WINDOW_S)
@@ -108,7 +108,7 @@ def week_ago(reader: Reader) -> Bracket:
 
 
 def ages(reader: Reader, bracket: Bracket, addresses: Sequence[str]) -> dict[str, Age]:
-    """Of code that is at those addresses now."""
+    """The age of the code that is at these addresses now."""
     if bracket.before is None:
         return dict.fromkeys(addresses, UNKNOWN)
     then = past(reader, bracket.before.number, *(Code(address) for address in addresses))

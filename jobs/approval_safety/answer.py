@@ -1,4 +1,4 @@
-"""The answer out of what is known."""
+"""Makes the answer."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from jobs.approval_safety.findings import findings
 from jobs.approval_safety.reading import Known
 from jobs.approval_safety.response import Flags, Response, ShownSpender, ShownToken
 from jobs.approval_safety.rules import judge
-from jobs.engines.evm import known_addresses, known_tokens
+from jobs.engines.evm import data_file, known_tokens
 from jobs.engines.evm.address import checksummed
 from jobs.engines.evm.code import delegate_of
 from jobs.engines.evm.reader import Reader
 
 
-def data_version() -> str:
-    """Of the lists: canonical tokens, then known addresses."""
-    return f"{known_tokens.version()}-{known_addresses.version()}"
-
-
 def answer(reader: Reader, known: Known, amount: int) -> Response:
-    """Judged by the rules."""
+    """The answer, by the rules."""
     judgement = judge(known.evidence)
     evidence = known.evidence
     return Response(
@@ -41,7 +36,7 @@ def answer(reader: Reader, known: Known, amount: int) -> Response:
         amount_formatted=None if known.is_nft else known.token.formatted(amount),
         owner_balance=None if known.balance is None else str(known.balance),
         current_allowance=None if known.allowance is None else str(known.allowance),
-        data_version=data_version(),
+        data_version=f"{data_file.version('tokens.tsv')}-{data_file.version('addresses.bin')}",
     )
 
 

@@ -15,21 +15,21 @@ from typing import Annotated
 import msgspec
 
 from jobs.approval_safety.response import Response
-from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
-from jobs.engines.evm.declaration import chain_safety
+from jobs.chain.request import ChainRequest, hex_address
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, chain_safety
 from jobs.engines.evm.quantity import MAX_UINT256, parse_uint256
 from jobs.engines.evm.reader import Reader
 from jobs.ports import Context
-from jobs.ports.chains import check_configured
-from jobs.site import Site, SiteRequest
+from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
 UNLIMITED = "unlimited"
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("token", "spender", "owner")
+
     token: Annotated[str, hex_address("The ERC-20 contract")]
     spender: Annotated[str, hex_address("Who would be approved")]
     amount: Annotated[
@@ -45,8 +45,7 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     owner: Annotated[str, hex_address("Who would approve, to read its balance and present allowance")] | None = None
 
     def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "token", "spender", "owner")
+        super().check(site)
         self.atomic()
 
     def atomic(self) -> int:
@@ -55,15 +54,15 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Read, judge, and say why."""
+    """Read the token and the spender, and judge the approval."""
     # Not in the API, which needs the declaration alone.
     from jobs.approval_safety import reading
     from jobs.approval_safety.answer import answer
 
     reader = Reader(context, request.chain)
     amount = request.atomic()
-    owner = parsed(request.owner) if request.owner else None
-    known = reading.read(reader, parsed(request.token), parsed(request.spender), amount, owner)
+    owner = request.owner.lower() if request.owner else None
+    known = reading.read(reader, request.token.lower(), request.spender.lower(), amount, owner)
     return answer(reader, known, amount)
 
 
@@ -85,12 +84,7 @@ ENDPOINT = chain_safety(
             "amount": "unlimited",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "riskLevel": "critical",
             "riskScore": 100,
             "recommendation": "reject",

@@ -1,4 +1,4 @@
-"""Findings in words, with what each stands on."""
+"""The findings in words, each with its evidence."""
 
 from __future__ import annotations
 
@@ -29,17 +29,14 @@ _LIKENESS = {
 
 
 def findings(chain: Chain, known: Known, judgement: Judgement) -> list[Finding]:
-    """What counts, the worst first, then what is only to be known."""
-    counting = [
-        Finding(
-            code=rule.code,
-            severity=_severity(rule.points),
-            message=_message(rule.code, chain, known),
-            points=rule.points,
-            evidence=_evidence(rule.code, chain, known),
+    """The findings that add points, the worst first, and then those that add none."""
+    counting = []
+    for rule in sorted(judgement.rules, key=lambda rule: -rule.points):
+        message, evidence = _explained(rule.code, chain, known)
+        severity = _severity(rule.points)
+        counting.append(
+            Finding(code=rule.code, severity=severity, message=message, points=rule.points, evidence=evidence)
         )
-        for rule in sorted(judgement.rules, key=lambda rule: -rule.points)
-    ]
     return [*counting, *_notes(known)]
 
 
@@ -47,21 +44,6 @@ def _severity(points: int) -> Severity:
     if points >= 95:
         return "critical"
     return "high" if points >= 60 else "medium" if points >= 26 else "low"
-
-
-def _message(code: str, chain: Chain, known: Known) -> str:
-    match code:
-        case "known_malicious" | "known_malicious_elsewhere":
-            role, _, listing = _listed(code, chain, known)
-            where = "" if listing.chain_id == CHAIN_IDS[chain] else f", on chain {listing.chain_id}"
-            return f"The {role}'s address is known for {listing.kind.replace('_', ' ')}{where}."
-        case "copycat_token":
-            assert known.copycat is not None
-            return f"The token passes for {known.copycat.original.symbol}, {_LIKENESS[known.copycat.likeness]}."
-        case "unlimited_approval":
-            form = known.evidence.unlimited
-            return f"The amount has no limit: {_FORMS[form] if form else ''}."
-    return _MESSAGES[code]
 
 
 _MESSAGES = {
@@ -78,11 +60,13 @@ _MESSAGES = {
 }
 
 
-def _evidence(code: str, chain: Chain, known: Known) -> dict[str, str]:
+def _explained(code: str, chain: Chain, known: Known) -> tuple[str, dict[str, str]]:
+    """The message and the evidence of a rule."""
     match code:
         case "known_malicious" | "known_malicious_elsewhere":
             role, address, listing = _listed(code, chain, known)
-            return {
+            where = "" if listing.chain_id == CHAIN_IDS[chain] else f", on chain {listing.chain_id}"
+            return f"The {role}'s address is known for {listing.kind.replace('_', ' ')}{where}.", {
                 "role": role,
                 "address": checksummed(address),
                 "chainId": str(listing.chain_id),
@@ -92,18 +76,20 @@ def _evidence(code: str, chain: Chain, known: Known) -> dict[str, str]:
             }
         case "copycat_token":
             assert known.copycat is not None
-            original = known.copycat.original
-            return {
-                "likeness": known.copycat.likeness,
+            likeness, original = known.copycat
+            return f"The token passes for {original.symbol}, {_LIKENESS[likeness]}.", {
+                "likeness": likeness,
                 "canonicalSymbol": original.symbol,
                 "canonicalAddress": checksummed(original.address) if original.address else "",
             }
         case "unlimited_approval":
-            return {"form": known.evidence.unlimited or ""}
+            assert known.evidence.unlimited is not None
+            form = known.evidence.unlimited
+            return f"The amount has no limit: {_FORMS[form]}.", {"form": form}
         case "upgradeable_proxy" | "fresh_implementation" | "hollow_proxy":
-            return {f"implementation{at}": checksummed(hop.target) for at, hop in enumerate(known.spender.hops, 1)}
-        case _:
-            return {"spender": checksummed(known.spender.address)}
+            hops = enumerate(known.spender.hops, 1)
+            return _MESSAGES[code], {f"implementation{at}": checksummed(hop.target) for at, hop in hops}
+    return _MESSAGES[code], {"spender": checksummed(known.spender.address)}
 
 
 def _listed(code: str, chain: Chain, known: Known) -> tuple[str, str, Listing]:
@@ -112,7 +98,7 @@ def _listed(code: str, chain: Chain, known: Known) -> tuple[str, str, Listing]:
 
 
 def _notes(known: Known) -> Iterator[Finding]:
-    """What does not count."""
+    """Findings that add no points."""
     if known.evidence.is_revocation:
         yield _note("revocation", "An amount of zero takes an approval back: it gives the spender nothing.")
     if known.label:

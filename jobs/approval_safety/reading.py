@@ -19,8 +19,6 @@ from jobs.engines.evm.tokens import METADATA_GAS, Token, metadata_calls, name_ca
 from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import CHAIN_IDS, Call, ChainCall, Code, Unavailable
 
-INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, b"\0")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
@@ -45,13 +43,13 @@ class Known:
 
 
 def read(reader: Reader, token: str, spender: str, amount: int, owner: str | None) -> Known:
-    """Raises NotAContract when there is no token, UpstreamFailed."""
+    """Read it all. Raises UpstreamFailed, and NotAContract when there is no token."""
     calls: list[ChainCall] = [
         Code(token, is_constant=True),
         *metadata_calls(token),
         name_call(token),
         Call(to=token, data=selectors.TOTAL_SUPPLY, gas=METADATA_GAS),
-        Call(to=token, data=INTERFACE, gas=METADATA_GAS),
+        Call(to=token, data=selectors.IS_ERC721, gas=METADATA_GAS),
         Code(spender),
         *proxy_reads(spender),
     ]
@@ -105,14 +103,14 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
 
 
 def _ages(reader: Reader, target: Spender) -> tuple[Age, Age | None, bool]:
-    """Of the spender, of the youngest code that it runs as a proxy, and whether that was put there within seven days."""
+    """The ages of the spender and of the youngest code that it runs as a proxy, and whether it was upgraded in seven days."""
     bracket = ages.week_ago(reader)
     addresses = [target.address, *(hop.target for hop in target.hops if hop.code)]
     found = ages.ages(reader, bracket, addresses)
     own = found[target.address]
-    behind = [found[address] for address in addresses[1:]]
+    implementations = [found[address] for address in addresses[1:]]
     order = ("fresh", "unknown", "established")
-    youngest = min(behind, key=lambda age: order.index(age.verdict), default=None)
+    youngest = min(implementations, key=lambda age: order.index(age.verdict), default=None)
     if bracket.before is None or own.verdict != "established":
         return own, youngest, False
     changed = False

@@ -35,7 +35,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     severity: Annotated[Severity, doc("How serious it is. `info` adds nothing to the score.")]
     message: Annotated[str, doc("What was found, in a sentence.")]
     points: Annotated[int, doc("What it adds to the score.")]
-    evidence: Annotated[dict[str, str], doc("The facts behind it, by name.")]
+    evidence: Annotated[dict[str, str], doc("The evidence for it, by name.")]
 
 
 class ShownToken(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -1,23 +1,8 @@
-"""The rules: what is known of an approval, to findings with points, to a level and a recommendation.
+"""The rules: from what is known about an approval to findings with points, a level and a recommendation.
 
-    known_malicious           100   the spender, the code it runs, or the token is on a list of this chain
-    known_malicious_elsewhere  90   on the list of another chain: the same key, or the same deployer
-    eoa_spender                80   no code: a person with a key, not a contract, takes the tokens
-    delegated_spender          75   an account that runs a contract's code for now (EIP-7702)
-    copycat_token              80   looks like a canonical token: disguised, or with its name and symbol; its symbol alone 45,
-                                    its name alone 30
-    code_changed               60   there was other code at the same address seven days ago
-    hollow_proxy               60   a proxy of an address without code
-    spender_is_token           60   the token itself can hardly be meant
-    fresh_contract             45   no code there seven days ago
-    fresh_unlimited            20   more, when the amount has no limit
-    fresh_implementation       35   the code behind the proxy is younger than seven days, or was put there since
-    unverifiable               30   the age cannot be known: no archive
-    unlimited_approval         20   no limit; 10 to a spender that many approve
-    upgradeable_proxy          15   its owner may replace the code; 5 if many approve it
-
-The score is their sum, 100 at most. From 95 on the level is critical, from 75 high, over 25 medium. What takes an approval back
-(amount 0) gives nobody anything, so of the spender nothing counts. Weights follow the order of Revoke.cash's risk factors.
+The score is the sum of the points, 100 at most. From 95 on the level is critical, from 75 high, over 25 medium. An amount of 0
+takes an approval back and gives nobody anything, so the spender then adds no points. The points follow the order of
+Revoke.cash's risk factors.
 """
 
 from __future__ import annotations
@@ -72,14 +57,14 @@ class Evidence:
 
 
 class Rule(NamedTuple):
-    """One that applies."""
+    """A rule that applies."""
 
     code: str
     points: int
 
 
 class Judgement(NamedTuple):
-    """What follows."""
+    """The result of the rules."""
 
     rules: tuple[Rule, ...]
     score: int
@@ -88,7 +73,7 @@ class Judgement(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Judgement:
-    """By the table above."""
+    """Apply all rules."""
     found = tuple(rule for rule in (*_token(evidence), *_spender(evidence)) if rule.points)
     score = min(100, sum(rule.points for rule in found))
     level: Level = (
@@ -104,6 +89,7 @@ def _token(evidence: Evidence) -> list[Rule]:
     if evidence.is_revocation:
         # To take an approval back means to call the token all the same.
         return [Rule("known_malicious_elsewhere", 90 if evidence.token_listed else 0)]
+    # It looks like a canonical token.
     return [Rule("copycat_token", COPYCAT_POINTS[evidence.copycat] if evidence.copycat else 0)]
 
 
@@ -112,11 +98,14 @@ def _spender(evidence: Evidence) -> list[Rule]:
         return []
     unlimited = evidence.unlimited is not None
     rules = [
+        # On the list of this chain: the spender, the code that it runs, or the token.
         Rule("known_malicious", 100 if evidence.listed_here else 0),
+        # On the list of another chain: the same key, or the same deployer.
         Rule("known_malicious_elsewhere", 90 if evidence.listed_elsewhere and not evidence.listed_here else 0),
+        # A person with a key takes the tokens, and no contract.
         Rule("eoa_spender", 80 if evidence.kind == "account" else 0),
-        Rule("delegated_spender", 75 if evidence.kind == "delegated_account" else 0),
-        Rule("spender_is_token", 60 if evidence.is_token else 0),
+        Rule("delegated_spender", 75 if evidence.kind == "delegated_account" else 0),  # EIP-7702
+        Rule("spender_is_token", 60 if evidence.is_token else 0),  # hardly what is meant
         Rule("unlimited_approval", (10 if evidence.has_label else 20) if unlimited else 0),
     ]
     if evidence.kind != "contract":

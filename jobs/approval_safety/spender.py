@@ -18,12 +18,12 @@ Way = Literal["delegation", "minimal", "slot", "beacon"]
 
 
 class Hop(NamedTuple):
-    """From a proxy to the code that it runs.
+    """A step from a proxy to the code that it runs.
 
     Attributes:
         target: whose code.
         code: of the target.
-        again: the read that found the target, to be asked of the past; None where it cannot change.
+        again: the read that found the target, to repeat it at an older block. None where the target cannot change.
     """
 
     way: Way

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
+from jobs.chain.request import ChainRequest, hex_address
 from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.address import checksummed
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, NOT_REVERTED, chain_data
 from jobs.engines.evm.fields import (
     Decimals,
     HasReverted,
@@ -29,21 +29,17 @@ from jobs.engines.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
 from jobs.engines.evm.unlimited import unlimited_form
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Call, Code, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Call, Code
 from shared.endpoint import Example
 from shared.money import Price
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("token", "owner", "spender")
+
     token: Annotated[str, hex_address("The ERC-20 contract")]
     owner: Annotated[str, hex_address("Whose tokens they are")]
     spender: Annotated[str, hex_address("Who may take the tokens")]
-
-    def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "token", "owner", "spender")
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
@@ -72,7 +68,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """The allowance, and what makes it readable, at one block."""
-    token, owner, spender = parsed(request.token), parsed(request.owner), parsed(request.spender)
+    token, owner, spender = request.token.lower(), request.owner.lower(), request.spender.lower()
     reader = Reader(context, request.chain)
     code, answer, supply, decimals, symbol = reader.read(
         Code(token, is_constant=True),
@@ -113,12 +109,7 @@ ENDPOINT = chain_data(
             "spender": "0x000000000022D473030F116dDEE9F6B43aC78BA3",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "owner": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "spender": "0x000000000022D473030F116dDEE9F6B43aC78BA3",
@@ -127,9 +118,7 @@ ENDPOINT = chain_data(
             "allowanceFormatted": "5",
             "symbol": "USDC",
             "isUnlimited": False,
-            "reverted": False,
-            "revertReason": None,
-            "revert": None,
+            **NOT_REVERTED,
         },
     ),
     run=run,

@@ -1,4 +1,4 @@
-"""How the answer of a token's contract is read, when it is the question itself and not a detail."""
+"""Reads the answer of a token's contract to the question that was paid for."""
 
 from __future__ import annotations
 

@@ -12,11 +12,10 @@ from typing import Annotated
 import msgspec
 
 from jobs.chain.caller import Sender, by_the_rule, sender_of
-from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainName, check_addresses, hex_address, parsed, uint256
-from jobs.engines.evm import address
+from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainRequest, hex_address, uint256
 from jobs.engines.evm.address import ZERO, checksummed
 from jobs.engines.evm.code import PRECOMPILES
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, NOT_REVERTED, chain_data
 from jobs.engines.evm.fields import HasReverted, RevertDetails, RevertReason, revert_fields
 from jobs.engines.evm.quantity import parse_data, parse_uint256
 from jobs.engines.evm.reader import NotAContract, Reader
@@ -24,16 +23,17 @@ from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.reverts import explain
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Balance, Call, Code, Reverted, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Balance, Call, Code, Reverted
+from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
 MAX_RETURNED_BYTES = 128 * 1024
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("to", "from_")
+
     to: Annotated[str, hex_address("The contract to call")]
     data: CallData = "0x"
     from_: Annotated[str, hex_address("The sender; the zero address when null")] | None = msgspec.field(
@@ -42,10 +42,7 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     value: Annotated[str, uint256("The ether to send, in wei")] = "0"
 
     def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "to")
-        if self.from_ is not None:
-            address.parse(self.from_, field="from")
+        super().check(site)
         parse_data(self.data, field="data")
         parse_uint256(self.value, field="value")
 
@@ -62,9 +59,9 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Call, at one block."""
-    to = parsed(request.to)
-    given = parsed(request.from_) if request.from_ else None
+    """Call the contract, at one block."""
+    to = request.to.lower()
+    given = request.from_.lower() if request.from_ else None
     data = parse_data(request.data, field="data")
     value = parse_uint256(request.value, field="value")
     reader = Reader(context, request.chain)
@@ -107,19 +104,12 @@ ENDPOINT = chain_data(
             "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "data": "0x0000000000000000000000000000000000000000000000000000000000000006",
             "dataBytes": 32,
             "dataTruncated": False,
-            "reverted": False,
-            "revertReason": None,
-            "revert": None,
+            **NOT_REVERTED,
             "sender": {
                 "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
                 "isDefault": False,

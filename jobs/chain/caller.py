@@ -1,8 +1,7 @@
-"""Who sends a call that nobody sends, and what with.
+"""The sender of a call that is not a transaction.
 
-Nodes differ in what they ask of a sender without funds: some lend it what it lacks, some refuse, some ignore the value. Ours
-has one rule, whatever the node says: gas is free, and the value must be there. It is checked against the balance at the same
-block.
+Nodes treat a sender without funds differently: some lend it the value, some refuse, some ignore the value. Here one rule
+applies, whatever the node says: gas is free, and the sender's balance at the same block must cover the value.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Rule = Literal["gas_free_value_from_balance"]
 
 
 class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Who sent the call, and its means."""
+    """Who sent the call, and its ether."""
 
     address: Annotated[str, doc("`from` of the request, or the zero address.")]
     is_default: Annotated[bool, doc("Whether the request named no sender.")]
@@ -28,7 +27,7 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def sender_of(given: str | None, balance: int) -> Sender:
-    """What an answer says of it."""
+    """The sender as an answer shows it."""
     return Sender(
         address=checksummed(given or ZERO),
         is_default=given is None,

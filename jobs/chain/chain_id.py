@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from jobs.chain.request import ChainName
-from jobs.engines.evm.declaration import chain_data
+from jobs.chain.request import ChainRequest
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, chain_data
 from jobs.engines.evm.reader import Reader
 from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import ChainId, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import ChainId
 from shared.endpoint import Example
 from shared.money import Price
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
-
-    def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    pass
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
@@ -29,7 +25,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Ask."""
+    """Ask the node for its chain id."""
     reader = Reader(context, request.chain)
     (number,) = reader.read(ChainId())
     return Response(**reader.head() | {"chain_id": number}, chain_id_hex=hex(number), caip2=f"eip155:{number}")
@@ -44,12 +40,7 @@ ENDPOINT = chain_data(
     example=Example(
         request={"chain": "base"},
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "chainIdHex": "0x2105",
             "caip2": "eip155:8453",
         },

@@ -1,4 +1,4 @@
-"""The eight, in the order of every listing."""
+"""The eight endpoints, in the order of every listing."""
 
 from __future__ import annotations
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
+from jobs.chain.request import ChainRequest, hex_address, uint256
 from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.address import checksummed
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, NOT_REVERTED, chain_data
 from jobs.engines.evm.fields import HasReverted, RevertDetails, RevertReason, TokenAddress, revert_fields
 from jobs.engines.evm.quantity import parse_uint256
 from jobs.engines.evm.reader import Reader
@@ -17,24 +17,23 @@ from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.tokens import METADATA_GAS, truth
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Call, Code, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Call, Code
+from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
 NOT_ERC1155 = "not_erc1155"
-INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC1155_INTERFACE.ljust(32, b"\0")
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("token", "address")
+
     token: Annotated[str, hex_address("The ERC-1155 contract")]
     address: Annotated[str, hex_address("Whose balance to read")]
     token_id: Annotated[str, uint256("The id of the token")]
 
     def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "token", "address")
+        super().check(site)
         parse_uint256(self.token_id, field="tokenId")
 
 
@@ -53,13 +52,13 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """The balance, and whether the contract is an ERC-1155, at one block."""
-    token, owner = parsed(request.token), parsed(request.address)
+    token, owner = request.token.lower(), request.address.lower()
     token_id = parse_uint256(request.token_id, field="tokenId")
     reader = Reader(context, request.chain)
     code, answer, claims = reader.read(
         Code(token, is_constant=True),
         Call(to=token, data=selectors.BALANCE_OF_ID + encode_words(owner, token_id)),
-        Call(to=token, data=INTERFACE, gas=METADATA_GAS),
+        Call(to=token, data=selectors.IS_ERC1155, gas=METADATA_GAS),
     )
     balance, revert = number_or_revert(answer, code, question="balanceOf with an id")
     is_erc1155 = truth(claims)
@@ -91,20 +90,13 @@ ENDPOINT = chain_data(
             "tokenId": "7",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "token": "0x1155115511551155115511551155115511551155",
             "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "tokenId": "7",
             "balance": "3",
             "isErc1155": True,
-            "reverted": False,
-            "revertReason": None,
-            "revert": None,
+            **NOT_REVERTED,
         },
     ),
     run=run,

@@ -1,7 +1,7 @@
 """chain/erc20-balance: how many of a token an address has.
 
-- The balance is what the contract says. Decimals and symbol are its own words, too: null when it has none. A symbol is a
-  stranger's text, from which everything invisible was taken.
+- Balance, decimals and symbol are what the contract says. Decimals and symbol are null when it has none. Invisible
+  characters are removed from the symbol, because anybody may have written it.
 - A contract that reverts is an answer: `balance` is null, and `revert` says why. Where there is no contract it is a 400.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
+from jobs.chain.request import ChainRequest, hex_address
 from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.address import checksummed
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, NOT_REVERTED, chain_data
 from jobs.engines.evm.fields import (
     Decimals,
     HasReverted,
@@ -29,20 +29,16 @@ from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.tokens import metadata_calls, token_of
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Call, Code, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Call, Code
 from shared.endpoint import Example
 from shared.money import Price
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("token", "address")
+
     token: Annotated[str, hex_address("The ERC-20 contract")]
     address: Annotated[str, hex_address("Whose balance to read")]
-
-    def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "token", "address")
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
@@ -61,7 +57,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """The balance, and what makes it readable, at one block."""
-    token, owner = parsed(request.token), parsed(request.address)
+    token, owner = request.token.lower(), request.address.lower()
     reader = Reader(context, request.chain)
     code, answer, decimals, symbol = reader.read(
         Code(token, is_constant=True),
@@ -98,21 +94,14 @@ ENDPOINT = chain_data(
             "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "balance": "1234567890",
             "decimals": 6,
             "balanceFormatted": "1234.56789",
             "symbol": "USDC",
-            "reverted": False,
-            "revertReason": None,
-            "revert": None,
+            **NOT_REVERTED,
         },
     ),
     run=run,

@@ -13,37 +13,35 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from jobs.chain.caller import Sender, by_the_rule, sender_of
-from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainName, check_addresses, hex_address, parsed, uint256
-from jobs.engines.evm import address, selectors
-from jobs.engines.evm.abi import encode_words
+from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainRequest, hex_address, uint256
 from jobs.engines.evm.address import ZERO, checksummed
 from jobs.engines.evm.code import PRECOMPILES
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, NOT_REVERTED, chain_data
 from jobs.engines.evm.fields import revert_fields
 from jobs.engines.evm.quantity import ether, parse_data, parse_uint256
 from jobs.engines.evm.reader import Reader
 from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.reverts import Revert, explain
-from jobs.engines.evm.tokens import METADATA_GAS, word
+from jobs.engines.evm.tokens import l1_fee_call, word
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Balance, Code, EstimateGas, GasPrice, Reverted
+from jobs.site import Site
 from shared.endpoint import Example, InvalidField
 from shared.money import Price
 
 ENVELOPE_BYTES = 120
-"""Of a transaction that is not signed yet, beside its data: chain, nonce, fees, gas, address and value at their longest."""
+"""The longest unsigned transaction without its data: chain, nonce, fees, gas, address and value."""
 NO_CODE = "no_code_at_to"
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("to", "from_")
     EXTRA_JSON_SCHEMA: ClassVar = {
         "if": {"required": ["to"], "properties": {"to": {"type": "string"}}},
         "else": {"required": ["data"], "properties": {"data": {"minLength": len("0x00")}}},
     }
 
-    chain: ChainName
     to: Annotated[str, hex_address("The recipient; null to create a contract")] | None = None
     data: Annotated[
         CallData,
@@ -55,10 +53,7 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     )
 
     def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "to")
-        if self.from_ is not None:
-            address.parse(self.from_, field="from")
+        super().check(site)
         if not parse_data(self.data, field="data") and self.to is None:
             raise InvalidField("Without `to` a contract is created, and `data` has to be its code.", field="to")
         parse_uint256(self.value, field="value")
@@ -85,30 +80,25 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Estimate, at one block."""
-    to = parsed(request.to) if request.to else None
-    given = parsed(request.from_) if request.from_ else None
+    """Estimate the gas and its fee, at one block."""
+    to = request.to.lower() if request.to else None
+    given = request.from_.lower() if request.from_ else None
     data = parse_data(request.data, field="data")
     value = parse_uint256(request.value, field="value")
     reader = Reader(context, request.chain)
-    oracle = Call(
-        to=selectors.GAS_PRICE_ORACLE,
-        data=selectors.L1_FEE_UPPER_BOUND + encode_words(ENVELOPE_BYTES + len(data)),
-        gas=METADATA_GAS,
-    )
-    outcome, balance, price, code, l1_answer = reader.read(
+    outcome, balance, price, code, *l1_answer = reader.read(
         EstimateGas(to=to, data=data, sender=given, value=value),
         Balance(given or ZERO),
         GasPrice(),
         Code(to or ZERO),
-        oracle if request.chain == "base" else Code(ZERO),
+        *([l1_fee_call(ENVELOPE_BYTES + len(data))] if request.chain == "base" else []),
     )
     outcome = by_the_rule(outcome, value, balance)
     revert = explain(outcome) if isinstance(outcome, Reverted) else None
     gas: int | None = None if revert else outcome
     if to and data and not code and to not in PRECOMPILES:
         reader.warn(NO_CODE)
-    l1_fee = word(l1_answer) if request.chain == "base" else None
+    l1_fee = word(l1_answer[0]) if l1_answer else None
     fee = None if gas is None else gas * price + (l1_fee or 0)
     return Response(
         **reader.head(),
@@ -143,18 +133,11 @@ ENDPOINT = chain_data(
             "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
             "gas": "21000",
             "gasHex": "0x5208",
-            "reverted": False,
-            "revertReason": None,
-            "revert": None,
+            **NOT_REVERTED,
             "gasPriceWei": "6000000",
             "l1FeeWei": None,
             "feeWei": "127200000000",

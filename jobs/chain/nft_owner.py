@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
+from jobs.chain.request import ChainRequest, hex_address, uint256
 from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.address import checksummed
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, chain_data
 from jobs.engines.evm.fields import RevertReason, TokenAddress
 from jobs.engines.evm.quantity import parse_uint256
 from jobs.engines.evm.reader import NotAContract, Reader
@@ -22,23 +22,22 @@ from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.tokens import METADATA_GAS, name_call, text_of, truth
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Call, Code, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Call, Code
+from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
 NOT_ERC721 = "not_erc721"
-INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, b"\0")
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("token",)
+
     token: Annotated[str, hex_address("The ERC-721 contract")]
     token_id: Annotated[str, uint256("The id of the NFT")]
 
     def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "token")
+        super().check(site)
         parse_uint256(self.token_id, field="tokenId")
 
 
@@ -56,12 +55,12 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """The owner, and whether the contract is one of NFTs, at one block."""
-    token, token_id = parsed(request.token), parse_uint256(request.token_id, field="tokenId")
+    token, token_id = request.token.lower(), parse_uint256(request.token_id, field="tokenId")
     reader = Reader(context, request.chain)
     code, answer, claims, name = reader.read(
         Code(token, is_constant=True),
         Call(to=token, data=selectors.OWNER_OF + encode_words(token_id)),
-        Call(to=token, data=INTERFACE, gas=METADATA_GAS),
+        Call(to=token, data=selectors.IS_ERC721, gas=METADATA_GAS),
         name_call(token),
     )
     number, revert = number_or_revert(answer, code, question="ownerOf")
@@ -91,12 +90,7 @@ ENDPOINT = chain_data(
     example=Example(
         request={"chain": "base", "token": "0x03c4738Ee98aE44591e1A4A4F3CaB6641d95DD9a", "tokenId": "1"},
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "token": "0x03c4738Ee98aE44591e1A4A4F3CaB6641d95DD9a",
             "tokenId": "1",
             "owner": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",

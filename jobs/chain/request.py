@@ -1,13 +1,14 @@
-"""Fields that requests share. Each is judged before the payment; `run` reads it again out of the same text."""
+"""What requests about a chain share. Their fields are checked before the payment, and `run` reads them again."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import msgspec
 
 from jobs.engines.evm import address, quantity
-from jobs.ports.chains import Chain
+from jobs.ports.chains import Chain, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import MOST_BYTES
 
 MAX_DATA_CHARS = 2 + 2 * quantity.MAX_DATA_BYTES
@@ -41,14 +42,16 @@ def uint256(what: str) -> msgspec.Meta:
     )
 
 
-def check_addresses(request: msgspec.Struct, *fields: str) -> None:
-    """Raises InvalidField for the first that is none; null is none to check."""
-    for field in fields:
-        text: Any = getattr(request, field)
-        if text is not None:
-            address.parse(text, field=field)
+class ChainRequest(SiteRequest, frozen=True, kw_only=True, rename="camel"):
+    """A request about one chain. A chain without a node here is refused, and so is a field of ADDRESSES with no address."""
 
+    ADDRESSES: ClassVar[tuple[str, ...]] = ()
 
-def parsed(text: str) -> str:
-    """An address that was checked, in lower case."""
-    return text.lower()
+    chain: ChainName
+
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
+        for field in self.ADDRESSES:
+            text: str | None = getattr(self, field)
+            if text is not None:
+                address.parse(text, field=field.removesuffix("_"))  # `from` is a keyword of Python

@@ -9,32 +9,32 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
+from jobs.chain.request import ChainRequest, hex_address, uint256
 from jobs.engines.evm.address import checksummed
 from jobs.engines.evm.code import slot_address
-from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, chain_data
 from jobs.engines.evm.quantity import parse_uint256
 from jobs.engines.evm.reader import Reader
 from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.selectors import KNOWN_SLOTS
 from jobs.fields import doc
 from jobs.ports import Context
-from jobs.ports.chains import Code, Storage, check_configured
-from jobs.site import Site, SiteRequest
+from jobs.ports.chains import Code, Storage
+from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
 NO_CODE = "no_code"
 
 
-class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    chain: ChainName
+class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
+    ADDRESSES = ("address",)
+
     address: Annotated[str, hex_address("The contract")]
     slot: Annotated[str, uint256("The number of the storage slot")]
 
     def check(self, site: Site) -> None:
-        check_configured(self.chain, site)
-        check_addresses(self, "address")
+        super().check(site)
         parse_uint256(self.slot, field="slot")
 
 
@@ -52,7 +52,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """The slot, at one block."""
-    account, slot = parsed(request.address), parse_uint256(request.slot, field="slot")
+    account, slot = request.address.lower(), parse_uint256(request.slot, field="slot")
     reader = Reader(context, request.chain)
     value, code = reader.read(Storage(account, slot), Code(account, is_constant=True))
     if not code:
@@ -90,12 +90,7 @@ ENDPOINT = chain_data(
             "slot": "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
         },
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "slot": "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
             "value": "0x0000000000000000000000002ce6311ddae708829bc0784c967b7d77d19fd779",

@@ -40,7 +40,7 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     domain: Annotated[
         str,
         msgspec.Meta(
-            description="Domain name, also internationalized, with _service labels, a * label or a trailing dot.",
+            description="The domain name, in Unicode or as A-labels; also with _service labels, a * label or a trailing dot.",
             # In the schema only: domain_name counts the characters itself, after IDNA.
             extra_json_schema={"minLength": 1, "maxLength": MAX_HOST + 1},
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -94,7 +94,7 @@ class CAA(Record, frozen=True, kw_only=True, tag="CAA", rename="camel"):
 
 Answer = A | AAAA | MX | TXT | NS | CNAME | SOA | SRV | CAA
 
-_HOLDS_ONE_TEXT: dict[str, type[A | AAAA | NS | CNAME]] = {"A": A, "AAAA": AAAA, "NS": NS, "CNAME": CNAME}
+_TYPES: dict[str, type[Answer]] = {kind.__name__: kind for kind in get_args(Answer)}
 
 
 def answer(record_type: str, record: DnsRecord) -> Answer:
@@ -105,35 +105,25 @@ def answer(record_type: str, record: DnsRecord) -> Answer:
     """
     name, ttl = record.name, record.ttl
     match record_type, record.fields:
-        case "A" | "AAAA" | "NS" | "CNAME", (str(text),):
-            return _HOLDS_ONE_TEXT[record_type](name=name, ttl=ttl, data=text)
-        case "MX", (int(priority), str(exchange)):
-            return MX(name=name, ttl=ttl, data=f"{priority} {exchange}", priority=priority, exchange=exchange)
         case "TXT", strings if all(isinstance(string, bytes) for string in strings):
             texts, encoding = _texts([string for string in strings if isinstance(string, bytes)])
             return TXT(name=name, ttl=ttl, data="".join(texts), strings=texts, encoding=encoding)
-        case "SOA", (str(mname), str(rname), int(serial), int(refresh), int(retry), int(expire), int(minimum)):
-            return SOA(
-                name=name,
-                ttl=ttl,
-                data=f"{mname} {rname} {serial} {refresh} {retry} {expire} {minimum}",
-                mname=mname,
-                rname=rname,
-                serial=serial,
-                refresh=refresh,
-                retry=retry,
-                expire=expire,
-                minimum=minimum,
-            )
-        case "SRV", (int(priority), int(weight), int(port), str(target)):
-            data = f"{priority} {weight} {port} {target}"
-            return SRV(name=name, ttl=ttl, data=data, priority=priority, weight=weight, port=port, target=target)
         case "CAA", (int(flags), bytes(tag), bytes(value)):
             (tag_text,), _ = _texts([tag])
             (text,), _ = _texts([value])
             quoted = text.replace("\\", "\\\\").replace('"', '\\"')
             return CAA(name=name, ttl=ttl, data=f'{flags} {tag_text} "{quoted}"', flags=flags, tag=tag_text, value=text)
-    raise LookupError(f"not the fields of {record_type}")
+        case (("TXT" | "CAA"), _):
+            raise LookupError(f"not the fields of {record_type}")
+    # All others are written in a zone file as they are. A type without fields of its own has its data alone.
+    try:
+        kind = _TYPES[record_type]
+        own = kind.__struct_fields__[len(Record.__struct_fields__) :] or ("data",)
+        data = " ".join(map(str, record.fields))
+        fields = {"name": name, "ttl": ttl, "data": data} | dict(zip(own, record.fields, strict=True))
+        return msgspec.convert(fields, kind)
+    except (KeyError, ValueError) as wrong:  # msgspec.ValidationError is a ValueError
+        raise LookupError(f"not the fields of {record_type}") from wrong
 
 
 def in_order(answers: Sequence[Answer]) -> list[Answer]:

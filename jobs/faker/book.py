@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from jobs.faker import person, titles
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import Source
 
 author = person.plain_name
 title = titles.title
-format_ = one_of("Audiobook, Ebook, Hardcover, Paperback")
-genre = one_of("""
-    Adventure, Biography, Classics, Comedy, Crime, Drama, Fantasy, Gothic, Historical Fiction, History, Horror, Memoir, Mystery
-    Mythology, Philosophy, Poetry, Romance, Satire, Science Fiction, Thriller, Travel, Western, Young Adult
-""")
 
 
 def publisher(source: Source) -> str:

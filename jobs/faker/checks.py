@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-_VIN_VALUES = {
-    **{str(digit): digit for digit in range(10)},
-    **dict(zip("ABCDEFGH", range(1, 9), strict=True)),
-    **dict(zip("JKLMN", range(1, 6), strict=True)),
-    "P": 7,
-    "R": 9,
-    **dict(zip("STUVWXYZ", range(2, 10), strict=True)),
-}
+_VIN_VALUES = dict(
+    zip("ABCDEFGHJKLMNPRSTUVWXYZ0123456789", map(int, "123456781234579234567890123456789"), strict=True),
+)
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+_MOST = 5
 _MAX_NAME_CHARS = 64
 """Longer than the name of any method. The time to compare grows with the length."""
 _NEAR = 0.65
@@ -15,9 +16,8 @@ _MIN_START_CHARS = 3
 _IGNORED = str.maketrans("", "", "_- ")
 
 
-def closest(name: str, names: Collection[str], *, limit: int = 5) -> tuple[str, ...]:
-    """Up to `limit` similar names of `names`, the most similar first; empty when no name is similar. At most 3 ms for 241
-    names.
+def closest(name: str, names: Collection[str]) -> tuple[str, ...]:
+    """Up to five similar names of `names`, the most similar first; empty when no name is similar. At most 3 ms for 241 names.
 
     Case, underscores, hyphens and spaces are ignored. The part after the dot decides, because it stays when a module is renamed
     (``address.city``, ``name.firstName``, ``datatype.uuid``); of two equals the same module wins. A common start or end counts
@@ -47,7 +47,7 @@ def closest(name: str, names: Collection[str], *, limit: int = 5) -> tuple[str, 
         likeness = max(matcher.ratio(), _PART if is_part else 0)
         if likeness >= _NEAR:
             scored.append((-likeness, candidate_module != module, candidate))
-    return tuple([candidate for _, _, candidate in sorted(scored)] or siblings)[:limit]
+    return tuple([candidate for _, _, candidate in sorted(scored)] or siblings)[:_MOST]
 
 
 def _is_part(one: str, other: str) -> bool:

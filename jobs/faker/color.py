@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import re
 
-from jobs.faker.source import Method, Source, gives, one_of, signs
+from jobs.faker.source import Method, Source, gives, signs
 from jobs.faker.text import as_json
-
-css_supported_function = one_of("rgb, rgba, hsl, hsla, hwb, cmyk, lab, lch, color")
-css_supported_space = one_of("sRGB, display-p3, rec2020, a98-rgb, prophoto-rgb")
-space = one_of("""
-    ACES, Adobe RGB, CIE 1931 XYZ, CIELAB, CIELUV, CMY, CMYK, Display-P3, HSL, HSLA, HSLuv, HSV, HWB, LMS, Munsell Color System
-    Natural Color System (NCS), Pantone Matching System (PMS), ProPhoto RGB, RAL, Rec. 601, Rec. 709, Rec. 2020, Rec. 2100, RGB
-    RGBA, sRGB, xvYCC, YCbCr, YIQ, YPbPr, YUV
-""")
 
 
 def _number(source: Source, low: float, high: float, decimals: int) -> float:

@@ -12,22 +12,10 @@ _REGISTRANTS = {
     "1": ((4, 4000, 5499), (5, 55000, 64999), (5, 68000, 68599), (6, 869800, 915999), (6, 919655, 972999)),
 }
 
-department = one_of("""
-    Automotive, Baby, Beauty, Books, Clothing, Computers, Electronics, Games, Garden, Grocery, Health, Home, Industrial
-    Jewelry, Kids, Movies, Music, Outdoors, Shoes, Sports, Tools, Toys
-""")
-product = one_of("""
-    Backpack, Bacon, Ball, Bike, Bottle, Car, Chair, Cheese, Chips, Computer, Desk, Fish, Gloves, Hat, Headphones, Keyboard
-    Lamp, Mouse, Mug, Pants, Pillow, Pizza, Salad, Shirt, Shoes, Soap, Sofa, Table, Towels, Tuna, Umbrella, Wallet, Watch
-""")
-product_adjective = one_of("""
-    Awesome, Bespoke, Elegant, Ergonomic, Fantastic, Fresh, Frozen, Generic, Gorgeous, Handcrafted, Handmade, Incredible
-    Intelligent, Licensed, Luxurious, Modern, Practical, Recycled, Refined, Rustic, Sleek, Small, Soft, Tasty, Unbranded
-""")
-product_material = one_of("""
-    Aluminum, Bamboo, Bronze, Ceramic, Concrete, Copper, Cotton, Glass, Gold, Granite, Leather, Linen, Marble, Metal, Paper
-    Plastic, Rubber, Silk, Silver, Steel, Stone, Wooden, Wool
-""")
+department = one_of("commerce.department")
+product = one_of("commerce.product")
+product_adjective = one_of("commerce.productAdjective")
+product_material = one_of("commerce.productMaterial")
 product_name = gives(
     "``Soft Bronze Ball``.", lambda source: f"{product_adjective(source)} {product_material(source)} {product(source)}"
 )

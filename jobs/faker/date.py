@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from jobs.faker.source import Method, Source, fakes, gives, listed
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Method, Source, fakes, gives
 from jobs.faker.text import as_time
 
 _DAY = timedelta(days=1)
@@ -12,18 +13,15 @@ _YEAR = timedelta(days=365)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-_MONTHS = listed("January, February, March, April, May, June, July, August, September, October, November, December")
-_DAYS = listed("Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday")
-
-
-def _names(kind: str, english: tuple[str, ...], text: str) -> Method:
+def _names(kind: str, english: str, text: str) -> Method:
     return gives(
-        text, lambda source: source.pick((*getattr(source.provider("date_time"), kind, {}).values(),) or english)
+        text,
+        lambda source: source.pick((*getattr(source.provider("date_time"), kind, {}).values(),) or LISTS[english]),
     )
 
 
-month = _names("MONTH_NAMES", _MONTHS, "``January``, in the locale's language.")
-weekday = _names("DAY_NAMES", _DAYS, "``Monday``, in the locale's language.")
+month = _names("MONTH_NAMES", "date.months", "``January``, in the locale's language.")
+weekday = _names("DAY_NAMES", "date.days", "``Monday``, in the locale's language.")
 
 
 def _between(source: Source, start: datetime, end: datetime) -> str:

@@ -5,39 +5,12 @@ from __future__ import annotations
 import string
 
 from jobs.faker import bban, checks, company, locales, location
-from jobs.faker.source import Source, drawn, fakes, gives, listed, one_of, signs
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Source, drawn, fakes, gives, one_of, signs
 from jobs.faker.text import as_json
 
-# ISO 4217, list one: code and number. Without funds, metals, units of account and tests.
-_CURRENCIES = {
-    pair[:3]: pair[3:]
-    for pair in listed("""
-    AED784, AFN971, ALL008, AMD051, AOA973, ARS032, AUD036, AWG533, AZN944, BAM977, BBD052, BDT050, BHD048, BIF108, BMD060
-    BND096, BOB068, BRL986, BSD044, BTN064, BWP072, BYN933, BZD084, CAD124, CDF976, CHF756, CLP152, CNY156, COP170, CRC188
-    CUP192, CVE132, CZK203, DJF262, DKK208, DOP214, DZD012, EGP818, ERN232, ETB230, EUR978, FJD242, FKP238, GBP826, GEL981
-    GHS936, GIP292, GMD270, GNF324, GTQ320, GYD328, HKD344, HNL340, HTG332, HUF348, IDR360, ILS376, INR356, IQD368, IRR364
-    ISK352, JMD388, JOD400, JPY392, KES404, KGS417, KHR116, KMF174, KPW408, KRW410, KWD414, KYD136, KZT398, LAK418, LBP422
-    LKR144, LRD430, LSL426, LYD434, MAD504, MDL498, MGA969, MKD807, MMK104, MNT496, MOP446, MRU929, MUR480, MVR462, MWK454
-    MXN484, MYR458, MZN943, NAD516, NGN566, NIO558, NOK578, NPR524, NZD554, OMR512, PAB590, PEN604, PGK598, PHP608, PKR586
-    PLN985, PYG600, QAR634, RON946, RSD941, RUB643, RWF646, SAR682, SBD090, SCR690, SDG938, SEK752, SGD702, SHP654, SLE925
-    SOS706, SRD968, SSP728, STN930, SVC222, SYP760, SZL748, THB764, TJS972, TMT934, TND788, TOP776, TRY949, TTD780, TWD901
-    TZS834, UAH980, UGX800, USD840, UYU858, UZS860, VES928, VND704, VUV548, WST882, XAF950, XCD951, XCG532, XOF952, XPF953
-    YER886, ZAR710, ZMW967, ZWG924
-""")
-}
-# The IBAN registry's structures, sign by sign: n is a digit, d one that is not 0, a is a letter, c is either. In Norway
-# another check digit belongs to accounts that begin with 00.
-_IBANS = tuple(
-    pair.split()
-    for pair in listed("""
-    AT nnnnnnnnnnnnnnnn, BE nnnnnnnnnnnn, BG aaaannnnnncccccccc, CH nnnnncccccccccccc, CZ nnnnnnnnnnnnnnnnnnnn
-    DE nnnnnnnnnnnnnnnnnn, DK nnnnnnnnnnnnnn, EE nnnnnnnnnnnnnnnn, ES nnnnnnnnnnnnnnnnnnnn, FI nnnnnnnnnnnnnn
-    FR nnnnnnnnnncccccccccccnn, GB aaaannnnnnnnnnnnnn, GR nnnnnnncccccccccccccccc, HR nnnnnnnnnnnnnnnnn
-    HU nnnnnnnnnnnnnnnnnnnnnnnn, IE aaaannnnnnnnnnnnnn, IT annnnnnnnnncccccccccccc, LT nnnnnnnnnnnnnnnn, LU nnnccccccccccccc
-    NL aaaannnnnnnnnn, NO dnnndnnnnnn, PL nnnnnnnnnnnnnnnnnnnnnnnn, PT nnnnnnnnnnnnnnnnnnnnn, RO aaaacccccccccccccccc
-    SE nnnnnnnnnnnnnnnnnnnn, SK nnnnnnnnnnnnnnnnnnnn
-""")
-)
+_CURRENCIES = {pair[:3]: pair[3:] for pair in LISTS["finance.currencies"]}
+_IBANS = tuple(pair.split() for pair in LISTS["finance.ibans"])
 _IBAN_ALPHABETS = {
     "n": string.digits,
     "d": "123456789",
@@ -56,16 +29,13 @@ _CARDS = {
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 
-account_name = one_of("""
-    Account: Auto Loan, Checking, Credit Card, Home Loan, Investment, Money Market, Personal Loan, Savings
-""")
 credit_card_issuer = drawn(tuple(_CARDS))
 account_number = signs(string.digits, 8, "Eight digits.")
 routing_number = fakes("aba", "Nine digits of a Federal Reserve district (01 to 12); the last is the ABA check digit.")
 pin = signs(string.digits, 4, "Four digits.")
 credit_card_cvv = signs(string.digits, 3, "Three digits.")
 ethereum_address = signs("0123456789abcdef", 40, "0x and forty hex digits in lower case.", before="0x")
-transaction_type = one_of("deposit, withdrawal, payment, invoice")
+transaction_type = one_of("finance.transactionType")
 currency_code = drawn(tuple(_CURRENCIES))
 currency_numeric_code = drawn(tuple(_CURRENCIES.values()))
 

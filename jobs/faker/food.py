@@ -2,53 +2,19 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Source, drawn, listed, one_of
+from itertools import chain
 
-adjective = one_of("""
-    bitter, creamy, crispy, crunchy, delicious, fluffy, fresh, golden, juicy, moist, rich, salty, savory, smoky, sour, spicy
-    sweet, tangy, tender, zesty
-""")
-ethnic_category = one_of("""
-    Algerian, American, Armenian, Australian, Austrian, Bangladeshi, Basque, Belgian, Bolivian, Brazilian, British, Cambodian
-    Cantonese, Catalan, Chilean, Chinese, Corsican, Creole, Croatian, Czech, Danish, Dutch, Egyptian, Estonian, Filipino
-    Finnish, French, German, Ghanaian, Goan, Gujarati, Hawaiian, Hungarian, Indian, Indonesian, Jamaican, Japanese, Kashmiri
-    Korean, Laotian, Latvian, Lithuanian, Malaysian, Maltese, Mongolian, Moroccan, Norwegian, Pakistani, Persian, Polish
-    Portuguese, Punjabi, Russian, Sardinian, Scottish, Serbian, Sicilian, Sichuan, Sri Lankan, Swedish, Syrian, Taiwanese
-    Tamil, Tibetan, Tunisian, Turkish, Uzbek, Vietnamese, Welsh, Yemeni
-""")
-_FRUITS = listed("""
-    apple, avocado, banana, blackberry, blood orange, blueberry, boysenberry, cherry, clementine, coconut, cranberry, date
-    dragonfruit, elderberry, fig, gooseberry, grape, guava, honeydew, jackfruit, kiwi, lemon, lime, loganberry, lychee
-    mandarin, mango, mulberry, nectarine, orange, papaya, peach, pear, persimmon, plantain, plum, pomegranate, prune, quince
-    raspberry, redcurrant, sour cherry, starfruit, strawberry, tangerine, ugli fruit, watermelon, yuzu
-""")
-_STAPLES = listed("""
-    bacon, blue cheese, bread, caramel, chia seeds, chicken stock, cocoa powder, cornflour, crab, dashi, dried apricots
-    freekeh, ghee, grape seed oil, gruyere, jasmine rice, ketchup, lima beans, lobster, marmalade, mascarpone, milk, navy beans
-    nori, pappardelle, peanuts, pinto beans, polenta, popcorn, prosciutto, rice paper, rolled oats, salami, salt, scallops
-    shrimp, soba, spelt, squid, sunflower seeds, tomato paste, vegetable stock, water chestnuts, worcestershire, almonds
-    arborio rice, brown sugar, capers, cheddar, chickpeas, dijon, feta, hazelnuts, honey, noodles, olive, parmesan, quinoa
-    sour cream, tofu, yeast, yogurt
-""")
-_MEATS = listed("beef, chicken, duck, goose, ham, lamb, mutton, pork, quail, rabbit, salmon, turkey, veal, venison")
-_SPICES = listed("""
-    allspice, amchur, anise, asafoetida, basil, bay leaf, berbere, black cardamom, black salt, caraway, cardamom, cayenne
-    chervil, chili, chipotle, chives, cinnamon, clove, coriander, cumin, curry, dill, epazote, fennel seed, fenugreek
-    garam masala, garlic powder, ginger, green peppercorn, juniper berry, kaffir lime leaf, lavender, lemon balm, licorice root
-    mace, marjoram, mint, mustard seed, nutmeg, onion powder, oregano, paprika, ras el hanout, rosemary, saffron, sage
-    sichuan pepper, smoked paprika, sorrel, star anise, sumac, thyme, turmeric, vanilla, white pepper, za'atar
-""")
-_VEGETABLES = listed("""
-    arugula, asparagus, bamboo shoot, beetroot, bell pepper, bok choy, brussels sprouts, cabbage, carrot, cassava, cauliflower
-    celeriac, celery, chicory, collard greens, corn, cucumber, daikon, eggplant, endive, garlic, green beans, jicama, kale
-    kohlrabi, leek, lettuce, napa cabbage, okra, onion, parsnip, peas, potato, pumpkin, radish, romanesco, rutabaga, scallion
-    shallot, snow peas, spinach, sweet potato, taro, tomato, turnip, watercress, yam, zucchini
-""")
-fruit = drawn(_FRUITS)
-ingredient = drawn(tuple(dict.fromkeys(_STAPLES + _FRUITS + _VEGETABLES + _SPICES + _MEATS)))
-meat = drawn(_MEATS)
-spice = drawn(_SPICES)
-vegetable = drawn(_VEGETABLES)
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Source, drawn, one_of
+
+adjective = one_of("food.adjective")
+ethnic_category = one_of("food.ethnicCategory")
+fruit = one_of("food.fruit")
+meat = one_of("food.meat")
+spice = one_of("food.spice")
+vegetable = one_of("food.vegetable")
+_INGREDIENTS = (LISTS[f"food.{kind}"] for kind in ("staples", "fruit", "vegetable", "spice", "meat"))
+ingredient = drawn(tuple(dict.fromkeys(chain.from_iterable(_INGREDIENTS))))
 
 
 def dish(source: Source) -> str:

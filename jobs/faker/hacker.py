@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from jobs.faker.source import Source, one_of
 
-abbreviation = one_of("""
-    AI, API, ASCII, CPU, CSS, DNS, DRAM, EXE, FTP, GPU, HDD, HEX, HTTP, IP, JSON, PCI, PNG, RAM, RSS, SAS, SDD, SMS, SMTP, SQL
-    SSD, SSL, TCP, TLS, USB, UTF8, VGA, XML, XSS
-""")
-adjective = one_of("""
-    1080p, auxiliary, back-end, bluetooth, cross-platform, digital, haptic, mobile, multi-byte, neural, online, open-source
-    optical, primary, redundant, solid state, virtual, wireless
-""")
-noun = one_of("""
-    alarm, application, array, bandwidth, bus, capacitor, card, circuit, driver, feed, firewall, hard drive, interface, matrix
-    microchip, monitor, panel, pixel, port, program, protocol, sensor, system, transmitter
-""")
-verb = one_of("""
-    back up, bypass, calculate, compress, connect, copy, generate, hack, index, input, navigate, override, parse, program
-    quantify, reboot, synthesize, transmit
-""")
-ingverb = one_of("""
-    backing up, bypassing, calculating, compressing, connecting, copying, generating, hacking, indexing, navigating, overriding
-    parsing, programming, quantifying, synthesizing, transmitting
-""")
+abbreviation = one_of("hacker.abbreviation")
+adjective = one_of("hacker.adjective")
+noun = one_of("hacker.noun")
+verb = one_of("hacker.verb")
+ingverb = one_of("hacker.ingverb")
 
 
 def phrase(source: Source) -> str:

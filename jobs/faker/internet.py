@@ -18,10 +18,8 @@ EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org")
 _NETWORKS = tuple(IPv4Network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15"))
 _BASE64URL = string.ascii_letters + string.digits + "-_"
 
-domain_suffix = one_of("biz, com, info, name, net, org")
-http_method = one_of("GET, POST, PUT, DELETE, PATCH")
 http_status_code = drawn(tuple(str(status.value) for status in HTTPStatus))
-jwt_algorithm = one_of("HS256, HS384, HS512, RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512, none")
+jwt_algorithm = one_of("internet.jwtAlgorithm")
 password = signs(string.ascii_letters + string.digits + "_", 15, "Fifteen letters, digits and underscores.")
 port = integers(0, 65535, "0 to 65535.")
 username = fakes(
@@ -29,7 +27,6 @@ username = fakes(
 )
 emoji = fakes("emoji", "One emoji, of up to ten code points.")
 mac = fakes("mac_address", "``7a:63:9e:e5:83:ff``.")
-protocol = one_of("http, https")
 
 
 def display_name(source: Source) -> str:

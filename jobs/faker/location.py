@@ -7,34 +7,17 @@ import re
 from math import asin, atan2, cos, degrees, radians, sin
 
 from jobs.faker import locales
-from jobs.faker.source import Source, fakes, gives, listed, one_of
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Source, fakes, gives
 from jobs.faker.text import as_json, as_number
 
-# ISO 639: alpha-2 and alpha-3.
-_LANGUAGES = dict(
-    pair.split()
-    for pair in listed("""
-    af afr, am amh, ar ara, az aze, be bel, bg bul, bn ben, bs bos, ca cat, cs ces, cy cym, da dan, de deu, el ell, en eng
-    es spa, et est, eu eus, fa fas, fi fin, fr fra, ga gle, gl glg, gu guj, ha hau, he heb, hi hin, hr hrv, hu hun, hy hye
-    id ind, ig ibo, is isl, it ita, ja jpn, ka kat, kk kaz, km khm, kn kan, ko kor, ky kir, lo lao, lt lit, lv lav, mi mri
-    mk mkd, ml mal, mn mon, mr mar, ms msa, my mya, ne nep, nl nld, nb nob, or ori, pa pan, pl pol, ps pus, pt por, ro ron
-    ru rus, rw kin, sd snd, si sin, sk slk, sl slv, sm smo, so som, sq sqi, sr srp, sv swe, sw swa, ta tam, te tel, tg tgk
-    th tha, tk tuk, tr tur, uk ukr, ur urd, uz uzb, vi vie, xh xho, yo yor, zh zho, zu zul
-""")
-)
+_LANGUAGES = dict(pair.split() for pair in LISTS["location.languages"])
 _FLATS = {
     "de_DE": "Wohnung ##", "fr_FR": "Appartement ##", "ja_JP": "!##号室", "pt_BR": "Apto. ##", "ru_RU": "кв. ##",
     "zh_CN": "!##室",
 }  # fmt: skip
 """Where Python Faker has none. A sign as in `Source.fill`."""
 _EARTH_RADIUS_KM = 6371.0
-_COUNTIES = listed("""
-    County: Adams, Boone, Brown, Calhoun, Carroll, Cass, Clark, Clay, Clinton, Crawford, Cumberland, Douglas, Fayette, Floyd
-    County: Franklin, Fulton, Grant, Greene, Hamilton, Hancock, Harrison, Henry, Howard, Jackson, Jasper, Jefferson, Johnson
-    County: Lake, Lawrence, Lee, Lewis, Lincoln, Logan, Macon, Madison, Marion, Marshall, Monroe, Montgomery, Morgan, Newton
-    County: Orange, Perry, Pike, Polk, Pulaski, Putnam, Randolph, Scott, Shelby, Stewart, Sullivan, Union, Van Buren, Warren
-    County: Washington, Wayne, Webster, White, York
-""")
 
 
 @functools.cache
@@ -57,15 +40,11 @@ time_zone = fakes("timezone", "An IANA name: ``Europe/Vaduz``.")
 state = fakes(
     "administrative_unit", "The locale's largest part of the country: state, land, region, prefecture; in en_GB county."
 )
-continent = one_of("Africa, Antarctica, Asia, Australia, Europe, North America, South America")
-cardinal_direction = one_of("North, East, South, West")
-ordinal_direction = one_of("Northeast, Northwest, Southeast, Southwest")
-direction = one_of("North, East, South, West, Northeast, Northwest, Southeast, Southwest")
 
 
 def county(source: Source) -> str:
     """A county of the United States; in other locales as `state`."""
-    return source.pick(_COUNTIES) if source.locale == "en_US" else state(source)
+    return source.pick(LISTS["location.counties"]) if source.locale == "en_US" else state(source)
 
 
 country = gives(
@@ -99,7 +78,7 @@ def secondary_address(source: Source) -> str:
 
 
 def postal_address(source: Source) -> str:
-    """Lines, as they stand on a letter in the locale."""
+    """The lines of an address on a letter, as in the locale."""
     if source.locale == "en_US":  # half of Python Faker's are of the armed forces
         lines = [street_address(source), f"{city(source)}, {source.fake.state_abbr(False)} {zip_code(source)}"]
     else:

@@ -7,31 +7,16 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 
+from jobs.faker.lists import LISTS
 from jobs.faker.source import Source, gives
-
-# Python Faker has words of Cicero, De finibus I 32. These others are from Caesar, De bello Gallico I 1, Vergil, Aeneid I 1-20,
-# and Tibullus I 10.
-_MORE = """
-    gallia divisa partes tres quarum unam incolunt belgae aliam aquitani tertiam ipsorum lingua celtae nostra galli
-    appellantur hi omnes institutis legibus inter se differunt gallos aquitanis garumna flumen belgis matrona sequana dividit
-    horum omnium fortissimi propterea cultu humanitate provinciae longissime absunt minimeque mercatores commeant effeminandos
-    animos pertinent important proximique germanis trans rhenum quibuscum continenter bellum gerunt qua de causa helvetii
-    quoque reliquos virtute praecedunt fere cotidianis proeliis contendunt suis finibus prohibent ipsi eorum arma virumque
-    cano troiae primus oris italiam fato profugus laviniaque venit litora multum ille terris iactatus alto vi superum saevae
-    memorem iunonis ob iram multa bello passus dum conderet urbem inferretque deos latio genus latinum albanique patres altae
-    moenia romae musa mihi causas memora numine laeso quidve dolens regina deum tot volvere casus insignem pietate virum adire
-    labores impulerit tantaene animis caelestibus irae urbs antiqua fuit tyrii tenuere coloni karthago contra tiberinaque
-    longe ostia dives opum studiisque asperrima belli
-    quis fuit horrendos enses qui protulit quam ferus vere ferreus tum caedes hominum generi proelia nata brevior dirae mortis
-    aperta via nihil miser meruit nos mala nostra vertimus saevas dedit feras divitis hoc vitium auri nec faginus adstabat
-"""
 
 
 @functools.cache
 def _latin() -> tuple[str, ...]:
+    """The words of Cicero that Python Faker has, and those of others."""
     from faker.providers.lorem.la import Provider
 
-    return tuple(sorted({*Provider.word_list, *_MORE.split()}))
+    return tuple(sorted({*Provider.word_list, *LISTS["lorem.latin"]}))
 
 
 def _words(source: Source) -> Sequence[str]:
@@ -66,12 +51,12 @@ sentences = gives(
     "Two to six sentences.", lambda source: " ".join(sentence(source) for _ in range(source.integer(2, 6)))
 )
 lines = gives(
-    "One to five sentences, each on a line of its own.",
+    "One to five sentences, each on its own line.",
     lambda source: "\n".join(sentence(source) for _ in range(source.integer(1, 5))),
 )
 paragraph = gives("Three sentences.", lambda source: " ".join(sentence(source) for _ in range(3)))
 paragraphs = gives(
-    "Three paragraphs, each on a line of its own.", lambda source: "\n".join(paragraph(source) for _ in range(3))
+    "Three paragraphs, each on its own line.", lambda source: "\n".join(paragraph(source) for _ in range(3))
 )
 text = gives(
     "Any of the others, from a sentence to paragraphs.",

@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 from jobs.faker import word
-from jobs.faker.source import Source, fakes, gives, listed, one_of
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Source, fakes, gives, one_of
 
-BIO_PARTS = listed("""
-    artist, author, baker, blogger, cyclist, designer, developer, dreamer, engineer, film lover, founder, friend, gamer
-    gardener, geek, inventor, musician, nerd, parent, photographer, public speaker, scientist, student, teacher, traveler
-    veteran, writer
-""")
-SUPPORTERS = listed("advocate, devotee, enthusiast, fan, junkie, lover, supporter")
-
-suffix = one_of("Jr., Sr., I, II, III, IV, V, MD, DDS, PhD, DVM")
+suffix = one_of("person.suffix")
 first_name = fakes("first_name", "Of any sex.")
 middle_name = fakes("first_name", "A first name.")
-sex = one_of("female, male")
-sex_type = one_of("female, male")
-gender = one_of("""
-    man: Cis, Cisgender, Trans, Transgender, Transsexual
-    woman: Cis, Cisgender, Trans, Transgender, Transsexual
-    person: Intersex, Trans, Transgender, Transsexual
-    Gender questioning, Gender variant, Agender, Androgyne, Androgynous, Aporagender, Bigender, Demi-boy, Demi-girl, Demigender
-    F2M, Female, Gender fluid, Gender neutral, Gender nonconforming, Genderflux, Genderqueer, M2F, Male, Man, Maverique
-    Multigender, Neither, Neutrois, Non-binary, Omnigender, Other, Pangender, Polygender, Trans, Transfeminine, Transmasculine
-    Trigender, Two-spirit, Two-spirit person, Woman, Xenogender
-""")
-zodiac_sign = one_of("""
-    Aries, Taurus, Gemini, Cancer, Leo, Virgo, Libra, Scorpio, Sagittarius, Capricorn, Aquarius, Pisces
-""")
-job_area = one_of("""
-    Accounts, Applications, Assurance, Brand, Communications, Configuration, Creative, Data, Design, Infrastructure
-    Integration, Intranet, Marketing, Markets, Metrics, Operations, Optimization, Program, Quality, Research, Response
-    Security, Solutions, Tactics, Usability, Web
-""")
-job_descriptor = one_of("""
-    Central, Chief, Corporate, Customer, Direct, District, Dynamic, Forward, Future, Global, Human, Internal, International
-    Investor, Lead, Legacy, National, Principal, Product, Regional, Senior
-""")
-job_type = one_of("""
-    Administrator, Agent, Analyst, Architect, Assistant, Associate, Consultant, Coordinator, Designer, Developer, Director
-    Engineer, Executive, Facilitator, Liaison, Manager, Officer, Planner, Producer, Representative, Specialist, Strategist
-    Supervisor, Technician
-""")
+sex = one_of("person.sex")
+job_area = one_of("person.jobArea")
+job_descriptor = one_of("person.jobDescriptor")
+job_type = one_of("person.jobType")
 
 
 # Of Python Faker's prefixes, these are particles of surnames.
@@ -106,7 +76,7 @@ def job_title(source: Source) -> str:
 def bio(source: Source) -> str:
     """A line such as people write below their name; half of them end with an emoji."""
     if source.chance(0.5):
-        text = ", ".join(source.rng.sample(BIO_PARTS, source.integer(1, 3)))
+        text = ", ".join(source.rng.sample(LISTS["person.bioParts"], source.integer(1, 3)))
     else:
-        text = f"{word.noun(source)} {source.pick(SUPPORTERS)}"
+        text = f"{word.noun(source)} {source.pick(LISTS['person.supporters'])}"
     return f"{text} {source.fake.emoji()}" if source.chance(0.5) else text

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from jobs.faker import checks
-from jobs.faker.source import Source, listed
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Source
 
-# Ofcom, Telephone numbers for drama; Bundesnetzagentur, Rufnummern für Medienproduktionen; Arcep, decision 2018-0881, 2.5.12.
-_RANGES = {
-    "en_GB": listed("""
-        0113 496 0###, 0114 496 0###, 0115 496 0###, 0116 496 0###, 0117 496 0###, 0118 496 0###, 0121 496 0###,
-        0131 496 0###, 0141 496 0###, 0151 496 0###, 0161 496 0###, 020 7946 0###, 0191 498 0###, 028 9649 6###,
-        029 2018 0###, 01632 960###, 07700 900###, 0808 157 0###, 0909 879 0###, 03069 990###
-    """),
-    "de_DE": listed("030 23125 ###, 040 66969 ###, 069 90009 ###, 0221 4710 ###, 089 99998 ###, 0171 39200 ##"),
-    "fr_FR": listed("""
-        01 99 00 ## ##, 02 61 91 ## ##, 03 53 01 ## ##, 04 65 71 ## ##, 05 36 49 ## ##, 06 39 98 ## ##
-    """),
-}
+_RANGES = {locale: LISTS[f"phone.{locale}"] for locale in ("en_GB", "de_DE", "fr_FR")}
 # Not N11: those are service numbers.
 _AREA_CODES = tuple(str(code) for code in range(200, 1000) if code % 100 != 11)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,19 +20,7 @@ MAX_VALUE_CHARS: Final = 2000
 """Limit of a value, in code points. No method comes near it. A longer value is cut."""
 _PROVIDERS = [
     f"faker.providers.{name}"
-    for name in [
-        "address",
-        "bank",
-        "color",
-        "company",
-        "date_time",
-        "emoji",
-        "internet",
-        "isbn",
-        "job",
-        "lorem",
-        "person",
-    ]
+    for name in re.findall(r"\w+", "address bank color company date_time emoji internet isbn job lorem person")
 ]
 
 

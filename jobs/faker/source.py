@@ -8,6 +8,8 @@ from datetime import datetime
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from jobs.faker.lists import LISTS
+
 if TYPE_CHECKING:
     from faker import Faker
 
@@ -69,17 +71,8 @@ class Source:
 Method = Callable[[Source], str]
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """The names in a text: ``a, b, c``. A line ``Owl: Barn, Snowy`` stands for ``Barn Owl, Snowy Owl``."""
-    names: list[str] = []
-    for line in text.splitlines():
-        kind, _, firsts = line.rpartition(":")
-        names += [f"{first.strip()} {kind.strip()}".strip() for first in firsts.split(",") if first.strip()]
-    return tuple(names)
-
-
 def gives(text: str, method: Method) -> Method:
-    """Make `method` one that says in `text` what it gives."""
+    """Give a method its docstring, which says what it gives."""
     method.__doc__ = text
     return method
 
@@ -89,9 +82,9 @@ def drawn(values: Sequence[str]) -> Method:
     return gives(f"One of {len(set(values))} values.", lambda source: source.rng.choice(values))
 
 
-def one_of(text: str) -> Method:
-    """Make a method that draws one of the names in `text`, as `listed` reads it."""
-    return drawn(listed(text))
+def one_of(section: str) -> Method:
+    """Make a method that draws one of the names of a section of lists.txt."""
+    return drawn(LISTS[section])
 
 
 def signs(alphabet: Sequence[str], length: int, text: str, *, before: str = "") -> Method:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from jobs.faker import word
-from jobs.faker.media_types import EXTENSIONS
+from jobs.faker.lists import LISTS
 from jobs.faker.source import Source, drawn, gives, one_of
 
+_EXTENSIONS, _MEDIA_TYPES = zip(*(pair.split() for pair in LISTS["system.extensions"]), strict=True)
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
-mime_type = drawn(tuple(sorted(set(EXTENSIONS.values()))))
-file_ext = drawn(tuple(sorted(EXTENSIONS)))
-file_type = one_of("application, audio, font, image, text, video")
-common_file_type = one_of("application, audio, image, text, video")
-common_file_ext = one_of("gif, htm, html, jpeg, jpg, mp3, mp4, mpeg, pdf, png, txt, wav")
-directory_path = one_of("""
-    /Applications, /Library, /Users, /bin, /boot, /dev, /etc, /etc/mail, /home, /home/user, /lib, /media, /mnt, /opt/bin
-    /opt/share, /private/tmp, /private/var, /proc, /root, /sbin, /srv, /sys, /usr, /usr/bin, /usr/include, /usr/lib
-    /usr/local/bin, /usr/local/src, /usr/sbin, /usr/share, /var, /var/lib, /var/log, /var/mail, /var/spool
-""")
+mime_type = drawn(tuple(sorted(set(_MEDIA_TYPES))))
+file_ext = drawn(tuple(sorted(set(_EXTENSIONS))))
+common_file_ext = one_of("system.commonFileExt")
+directory_path = one_of("system.directoryPath")
 
 
 def _base_name(source: Source) -> str:

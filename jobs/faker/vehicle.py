@@ -13,24 +13,8 @@ _VIN_YEARS = str.maketrans("UZ0", "VY1")
 """No model year is written with the first three (49 CFR 565.15)."""
 
 color = human
-bicycle = one_of("""
-    Bicycle: Adventure Road, BMX, City, Cruiser, Cyclocross, Dual-Sport, Fitness, Folding, Hybrid, Mountain, Recumbent, Road
-    Bicycle: Tandem, Touring, Track/Fixed-Gear, Triathlon/Time Trial
-""")
-fuel = one_of("Diesel, Electric, Gasoline, Hybrid")
-manufacturer = one_of("""
-    Aston Martin, Audi, BMW, BYD, Cadillac, Chevrolet, Dodge, Ferrari, Fiat, Ford, Honda, Hyundai, Jaguar, Jeep, Kia
-    Land Rover, Mazda, Mercedes Benz, Mini, Nissan, Polestar, Porsche, Renault, Rivian, Subaru, Tesla, Toyota, Volkswagen
-    Volvo
-""")
-model = one_of("""
-    911, A4, Accord, Altima, Beetle, Camaro, Camry, Charger, Civic, Corvette, Countach, CX-9, Element, Escalade, Expedition
-    Explorer, F-150, Fiesta, Focus, Fortwo, Golf, Impala, Jetta, Model 3, Model S, Mustang, Prius, Ranchero, Roadster, Sentra
-    Silverado, Taurus, Wrangler, XC90
-""")
-type_ = one_of("""
-    Cargo Van, Convertible, Coupe, Crew Cab Pickup, Extended Cab Pickup, Hatchback, Minivan, Passenger Van, SUV, Sedan, Wagon
-""")
+manufacturer = one_of("vehicle.manufacturer")
+model = one_of("vehicle.model")
 vehicle = gives(
     "Manufacturer and model, drawn apart: ``Mini Mustang`` happens.",
     lambda source: f"{manufacturer(source)} {model(source)}",

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from jobs.faker.source import Method, Source, gives, one_of
 
-conjunction = one_of("""
-    after, although, and, as, as if, as long as, as much as, as soon as, as though, because, before, but, even if, for, if
-    in order that, lest, nor, once, or, since, so, than, that, though, till, unless, until, when, whenever, whereas, wherever
-    while, yet
-""")
-interjection = one_of("""
-    ah, aha, aw, blah, boo, bravo, eek, eh, er, gee, ha, hey, hmm, hooray, meh, oh, oops, ouch, phew, psst, ugh, uh-huh, whoa
-    wow, yay, yikes, yippee, yuck
-""")
-preposition = one_of("""
-    abaft, aboard, about, above, across, afore, after, against, along, alongside, amid, amidst, among, amongst, around, aside
-    astride, at, atop, barring, before, behind, below, beneath, beside, besides, between, beyond, by, circa, concerning
-    considering, despite, down, during, except, excluding, failing, following, for, from, given, in, including, inside, into
-    like, minus, near, next, notwithstanding, of, off, on, onto, opposite, out, outside, over, past, pending, per, plus
-    regarding, round, save, since, than, through, throughout, till, to, toward, towards, under, underneath, unlike, until, up
-    upon, versus, via, with, within, without
-""")
+conjunction = one_of("word.conjunction")
+interjection = one_of("word.interjection")
+preposition = one_of("word.preposition")
 
 
 def _part_of_speech(name: str) -> Method:
@@ -33,10 +19,7 @@ def _part_of_speech(name: str) -> Method:
     return method
 
 
-_adverb_of_manner = one_of("""
-    blindly, brightly, courageously, deftly, foolishly, gladly, hungrily, kindly, nervously, oddly, proudly, selfishly, softly
-    tenderly, weakly, wisely
-""")
+_adverb_of_manner = one_of("word.adverbOfManner")
 _python_fakers_adverb = _part_of_speech("adverb")
 adjective = _part_of_speech("adjective")
 noun = _part_of_speech("noun")

@@ -63,7 +63,6 @@ class Document:
         """
         i = self._after_thoughts()
         while True:
-            self.source.turns += 1
             i = self.source.space(i)
             if i >= self.source.size:
                 return self._result()
@@ -152,7 +151,6 @@ class Document:
         if i >= self._nothing_from:
             return None
         for match in _OPENING.finditer(source.text, i):
-            source.turns += 1
             if match.group() not in ("{", "[") or self._plausible(match.start()):
                 return match.start()
         self._nothing_from = i

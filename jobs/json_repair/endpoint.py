@@ -19,7 +19,7 @@ import msgspec
 from jobs.engines.json_schema.backtracking_patterns import TooComplex
 from jobs.engines.json_schema.check import MAX_BYTES, Schema, SchemaError, compile_schema
 from jobs.fields import doc
-from jobs.json_repair import NotRepairable, repair
+from jobs.json_repair import NotRepairable, Repair, repair
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
@@ -46,13 +46,6 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     def __post_init__(self) -> None:
         if self.schema is not None:
             compile_schema(self.schema, field="schema", assert_format=self.assert_format)
-
-
-class Repair(msgspec.Struct, frozen=True, rename="camel"):
-    """One repair."""
-
-    kind: Annotated[str, doc("What was wrong, such as `trailing_comma` or `unquoted_key`.")]
-    offset: Annotated[int, doc("Where it was: a 0-based offset in `malformed`, in Unicode code points.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
@@ -84,7 +77,7 @@ def run(request: Request, context: Context) -> Response:
         ok=not errors,
         repaired=repaired.value,
         was_modified=repaired.was_modified,
-        repairs=[Repair(kind=item.kind, offset=item.offset) for item in repaired.repairs],
+        repairs=list(repaired.repairs),
         schema_valid=None if errors is None else not errors,
         schema_errors=errors or [],
         error=None,

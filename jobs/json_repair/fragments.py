@@ -78,7 +78,6 @@ class Fragments:
         i = start + 1
         value = True  # whether a value may come next; otherwise only a separator or an end
         while open_at:
-            self.source.turns += 1
             i = _SPACE.match(text, i).end()  # type: ignore[union-attr]  # it matches the empty string
             c = self.source.at(i)
             if c == _CLOSERS[text[open_at[-1]]]:

@@ -85,7 +85,7 @@ class Reader:
         return frame
 
     def close(self, *, closed: bool) -> None:
-        """Complete the innermost container. `closed` tells whether it had its bracket."""
+        """Complete the innermost container. `closed` says whether it had its bracket."""
         frame = self.pop()
         value, solid = frame.value(closed=closed), frame.solid
         if self.stack:
@@ -196,7 +196,7 @@ class Reader:
         self.i = i
 
     def _meant_brace(self) -> bool:
-        """Whether the `]` here was meant as `}`: the enclosing array goes on with `, {`, and no other reading is possible."""
+        """Whether the `]` here was meant as `}`: the enclosing array continues with `, {`, and no other reading is possible."""
         stack, source = self.stack, self.source
         if len(stack) < 2 or stack[-1].closer != "}" or stack[-2].closer != "]":
             return False

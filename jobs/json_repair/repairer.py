@@ -33,6 +33,6 @@ def repair(text: str) -> Repaired:
     source = unwrap(source)
     value = Document(source).read()
     if not source.repairs:
-        # Text that was skipped before the value (a model's reasoning, for example) has no repair kind of its own.
+        # Text that was skipped before the value (a model's reasoning, for example) has no own repair kind.
         source.note(RepairKind.STRAY_TEXT, 0)
     return Repaired(value, True, tuple(source.repairs))

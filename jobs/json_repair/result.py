@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from jobs.fields import doc
 
 MAX_DEPTH = 512
 """Levels of containers. Deeper text is refused, because common decoders stop at about 1000 levels."""
@@ -55,17 +59,12 @@ class RepairKind(enum.StrEnum):
     WRONG_SEPARATOR = "wrong_separator"
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """One repair.
+class Repair(msgspec.Struct, frozen=True):
+    """One repair."""
 
-    Attributes:
-        kind: what was wrong.
-        offset: the position, in code points from the start of the text.
-    """
-
-    kind: RepairKind
-    offset: int
+    kind: Annotated[str, doc("What was wrong, such as `trailing_comma` or `unquoted_key`.")]
+    """A RepairKind."""
+    offset: Annotated[int, doc("Where it was: a 0-based offset in `malformed`, in Unicode code points.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,6 @@ class Source:
         "repairs",
         "size",
         "text",
-        "turns",
     )
 
     def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
@@ -69,8 +68,6 @@ class Source:
         self.content_end = len(text.rstrip())
         self.origins = origins
         self.repairs: list[Repair] = []
-        self.turns = 0
-        """Steps so far. Tests compare it with the length of the text."""
         self._gaps: dict[int, int] = {}
         self._comma_ends: dict[int, int] = {}
         self._space_ends: list[int] | None = None

@@ -89,13 +89,11 @@ class Strings:
                 break
             i = quotes.places[end] + 1
             count += 1
-            self.source.turns += 1
         self._row_end = i
         return count if c in (",", "}") else 0
 
     def _one(self, i: int, context: Context) -> tuple[str, int]:
         source = self.source
-        source.turns += 1
         if source.text[i] == "\\":
             return self._escaped(i + 1)
         opening = source.text[i]

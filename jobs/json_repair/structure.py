@@ -46,7 +46,6 @@ def read_members(reader: Reader, i: int, members: dict[str, Any] | None = None) 
 
 def _run(reader: Reader) -> Container:
     while reader.stack:
-        reader.source.turns += 1
         frame = reader.stack[-1]
         if isinstance(frame, ObjectFrame):
             objects.step(reader, frame)

@@ -107,7 +107,7 @@ def _without_outer_quotes(source: Source) -> Source:
 def _unescaped(source: Source) -> Source:
     """Remove one level of escapes, when every quote is escaped: `{\\"a\\": \\"say \\\\\\"hi\\\\\\"\\"}`.
 
-    The first quote tells the level. Quotes with more backslashes are inside strings and keep some.
+    The first quote shows the level. Quotes with more backslashes are inside strings and keep some.
     """
     text = source.text
     first = text.find('"')

@@ -107,7 +107,6 @@ class Judge(Quotes):
         return Found(index, self.places[index], Verdict.MISSING if index in missing else Verdict.END)
 
     def _judge(self, index: int, context: Context) -> Verdict:
-        self.source.turns += 1
         q = self.places[index]
         after = self.source.gap(q + 1)
         if after >= self.source.size or self.source.fence(after):

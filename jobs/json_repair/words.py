@@ -57,7 +57,6 @@ class Words:
 
     def value(self, i: int, context: Context) -> tuple[Any, int, bool]:
         """The unquoted value at `i`, the position after it, and whether it is a literal and not plain text."""
-        self.source.turns += 1
         literal, end = self._literal(i, context)
         if literal is not None:
             if literal.kind:
@@ -87,7 +86,6 @@ class Words:
     def key(self, i: int) -> tuple[str, int]:
         """The unquoted key at `i` and the position after it. Empty when nothing at `i` can be part of a key."""
         source = self.source
-        source.turns += 1
         end = i
         resume = i
         while True:

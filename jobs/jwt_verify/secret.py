@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.jwt_verify.key import Family, invalid_key
-from jobs.jwt_verify.token import base64url
+from jobs.jwt_verify.token import base64url, standard_base64
 
 Encoding = Literal["utf8", "base64", "base64url", "hex"]
 
 _FIELD = "sharedSecret"
-_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}", re.ASCII)
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*", re.ASCII)
 _FORM = {
@@ -95,7 +94,4 @@ def _decoded(text: str, encoding: Encoding) -> bytes | None:
         bare = text.rstrip("=")
         padded = len(text) % 4 == 0 and len(text) - len(bare) <= 2
         return base64url(bare) if padded or bare == text else None
-    if not _BASE64.fullmatch(text) or len(text) % 4:
-        return None
-    data = base64.b64decode(text)
-    return data if base64.b64encode(data) == text.encode() else None
+    return standard_base64(text)

@@ -114,6 +114,15 @@ def base64url(text: str) -> bytes | None:
     return data if base64.urlsafe_b64encode(data).rstrip(b"=") == text.encode() else None
 
 
+def standard_base64(text: str) -> bytes | None:
+    """The bytes of canonical base64 with padding (RFC 4648 section 4). None for anything else."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return data if base64.b64encode(data) == text.encode() else None
+
+
 def _attempt(name: str, part: str, reader: Callable[[str], _T]) -> tuple[_T | None, str | None]:
     """What a part says, or else a sentence why it says nothing."""
     try:

@@ -27,7 +27,7 @@ from jobs.engines.json_schema.check import MAX_BYTES, Schema, compile_schema, po
 from jobs.fields import doc
 from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, solve, type_of
 from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in
-from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, tell
+from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, described
 from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
@@ -139,7 +139,7 @@ def run(request: Request, context: Context) -> Response:
         valid=not errors,
         data=solution.value,
         coercions=_listed(solution.changes),
-        errors=tell(document, solution.value, solution.violations),
+        errors=described(document, solution.value, solution.violations),
         confidence=confidence(coercions, errors),
         dialect=schema.dialect,
         coercion_count=coercions,

@@ -37,18 +37,18 @@ class ToolError(msgspec.Struct, frozen=True, rename="camel"):
     ]
 
 
-def tell(document: Document, data: Any, violations: Sequence[Violation]) -> list[ToolError]:
+def described(document: Document, data: Any, violations: Sequence[Violation]) -> list[ToolError]:
     """The first 100 errors; fewer if their paths are very long."""
-    told: list[ToolError] = []
+    errors: list[ToolError] = []
     room = MAX_POINTERS
     for violation in violations[:MAX_ERRORS]:
         path, schema_path = pointer(violation.place), violation.schema_path
         room -= len(path) + len(schema_path)
-        if told and room < 0:
+        if errors and room < 0:
             break
         message = cut(_message(document, data, violation))
-        told.append(ToolError(path, violation.rule, message, _expected(document, violation), schema_path))
-    return told
+        errors.append(ToolError(path, violation.rule, message, _expected(document, violation), schema_path))
+    return errors
 
 
 def _expected(document: Document, violation: Violation) -> Any:

@@ -20,8 +20,8 @@ _ODD_KEY = re.compile(rb'[{,]"(?:|\+[0-9]+|0[0-9]+)":')
 _NUMBER = re.compile(r"\[(\+?[0-9]+)\]")
 _REQUIRING = ("dependencies", "dependentRequired")
 """Keywords for which the library reports a location that does not exist."""
-_TOLD = "\n\nOn instance"
-_TOLD_END = f":\n    {MASK}"
+_PATH_START = "\n\nOn instance"
+_PATH_END = f":\n    {MASK}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +82,29 @@ def _place(value: Any, error: ValidationError) -> Place:
 
 def _place_of_odd_keys(value: Any, error: ValidationError) -> Place:
     """The place, read from the message for people, which has every key: `On instance["a"][""][007]`."""
-    message = error.verbose_message.removesuffix(_TOLD_END)
+    message = error.verbose_message.removesuffix(_PATH_END)
     # A key may contain the text before or after the keys. Only the correct reading leads to a value.
-    return next(place for found in re.finditer(_TOLD, message) for place in _read(value, message[found.end() :]))
+    return next(place for found in re.finditer(_PATH_START, message) for place in _read(value, message[found.end() :]))
 
 
-def _read(value: Any, told: str) -> Iterator[Place]:
+def _read(value: Any, path: str) -> Iterator[Place]:
     """The places in a value that a text may mean."""
-    if not told:
+    if not path:
         yield ()
-    for key, rest in _first_keys(value, told):
+    for key, rest in _first_keys(value, path):
         for place in _read(value[key], rest):
             yield (key, *place)
 
 
-def _first_keys(value: Any, told: str) -> Iterator[tuple[str | int, str]]:
+def _first_keys(value: Any, path: str) -> Iterator[tuple[str | int, str]]:
     """The keys or indexes with which a text may begin, and the rest of the text after each."""
-    number = _NUMBER.match(told)
+    number = _NUMBER.match(path)
     if isinstance(value, list) and number is not None and len(number[1]) < 10 and int(number[1]) < len(value):
-        yield int(number[1]), told[number.end() :]
+        yield int(number[1]), path[number.end() :]
     if isinstance(value, dict) and number is not None and number[1] in value:
-        yield number[1], told[number.end() :]
-    if isinstance(value, dict) and told.startswith('["'):
-        for end in re.finditer('"]', told):
-            name = told[2 : end.start()].replace("~1", "/").replace("~0", "~")
+        yield number[1], path[number.end() :]
+    if isinstance(value, dict) and path.startswith('["'):
+        for end in re.finditer('"]', path):
+            name = path[2 : end.start()].replace("~1", "/").replace("~0", "~")
             if name in value:
-                yield name, told[end.end() :]
+                yield name, path[end.end() :]

@@ -99,19 +99,16 @@ def _is_in_hex(text: str, start: int, end: int) -> bool:
 def _stands_alone(text: str, first: Group, last: Group, digits: str, labels: Labels) -> bool:
     """Whether neither the surroundings of the digits nor a word says that they are something else."""
     is_track = text[max(0, first.start - 2) : first.start] == "%B"  # the first track of a magnetic stripe, ISO/IEC 7813
-    if (
-        (glued_before(text, first.start) and not is_track)
-        or glued_after(text, last.end)
-        or is_money(text, first.start, last.end)
-    ):
+    if (glued_before(text, first.start) and not is_track) or glued_after(text, last.end):
+        return False
+    if is_money(text, first.start, last.end):
         return False
     label = labels.before(first.start)
     if first is last and label is Label.BARCODE:
         return False
     if len(digits) <= plans.MAX_DIGITS and _is_called(text, first.start, label) and plans.is_valid(digits):
-        return (
-            False  # German mobiles with their calling code have the length and the first digits of the shortest cards
-        )
+        # German mobiles with their calling code have the length and the first digits of the shortest cards.
+        return False
     if digits[0] == "1" and len(digits) == 15 and len(first.digits) != 4:
         # UATP cards begin like half of all account numbers, and one in ten of those has a correct check digit.
         return labels.near(first.start) is Label.CARD

@@ -119,26 +119,8 @@ POSSESSIVES = _set("my your our his her their mein meine mon ma mi meu minha mio
 """Before a NUMBER_WORD, with at most one word between, they mean a phone: "my number is", "our new number"."""
 
 UNSPACED = (
-    (
-        Label.PHONE,
-        (
-            "电话",
-            "電話",
-            "手机",
-            "手機",
-            "携帯",
-            "联系",
-            "聯繫",
-            "联络",
-            "連絡",
-            "微信",
-            "致电",
-            "拨打",
-            "撥打",
-            "传真",
-            "傳真",
-        ),
-    ),
+    (Label.PHONE, ("电话", "電話", "手机", "手機", "携帯", "联系", "聯繫", "联络", "連絡", "微信")),
+    (Label.PHONE, ("致电", "拨打", "撥打", "传真", "傳真")),
     (Label.PHONE, ("전화", "휴대폰", "핸드폰", "연락처", "팩스", "โทร", "มือถือ", "फ़ोन", "फोन", "मोबाइल", "ফোন")),
     (Label.PHONE, ("טלפון", "נייד", "פקס", "טל", "هاتف", "جوال", "موبايل", "تلفن", "موبایل", "فاكس", "تليفون", "اتصل")),
     (Label.CARD, ("卡号", "カード", "信用卡")),

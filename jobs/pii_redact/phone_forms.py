@@ -98,7 +98,7 @@ def is_usual(shape: str) -> bool:
 
 
 def _is_nanp(digits: str, shape: str, *, is_marked: bool) -> bool:
-    """Accepts more than valid numbers: any area code and exchange in the usual form, also 555, which nobody has."""
+    """Accepts more than valid numbers: any area code and exchange in the usual form, also 555, reserved for fiction."""
     number = digits.removeprefix("1") if len(digits) == 11 else digits
     if len(number) != 10 or number[0] in "01":
         return is_marked and shape.endswith("3-3-4") and (number == "1234567890" or number[3:6] == "555")

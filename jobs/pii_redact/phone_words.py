@@ -1,4 +1,4 @@
-"""Words around a number that say it is a phone, where no label stands directly before it."""
+"""Words around a number that say it is a phone, where no label is directly before it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _WIDEST_GAP = 4
 _MOST_GROUPS = 15
 _MOST_NATIONAL_GROUPS = 7
 _REST = 3
-_MOST_TOLD = 11
+_MOST_LOCAL = 11
 """Digits of a local number, with its area code."""
 _DATE = compiled(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _BRACKETS = (("(", ")"), ("[", "]"))
@@ -103,7 +103,7 @@ class _Search:
             return None
         candidates = [item for item in self._candidates(first) if self._may_end(first, item.last)]
         for item in reversed(candidates):
-            is_labelled = label is Label.PHONE or self._is_told(first, item)
+            is_labelled = label is Label.PHONE or self._is_announced(first, item)
             if item.last == first:
                 if self._is_bare(first, item.digits, Label.PHONE if is_labelled else label):
                     return first
@@ -114,10 +114,10 @@ class _Search:
         longest = [item.last for item in candidates if label is Label.PHONE and len(item.digits) <= plans.MAX_DIGITS]
         return max(longest, default=None)
 
-    def _is_told(self, first: int, item: _Candidate) -> bool:
-        """Whether words around a run that is one number say that somebody calls it, or whose it is, and none says else."""
+    def _is_announced(self, first: int, item: _Candidate) -> bool:
+        """Whether words around a run that is one number announce a call or describe the number, and no word contradicts."""
         groups = self._run.groups
-        if first or item.last + 1 < len(groups) or len(item.digits) > _MOST_TOLD or _DATE.fullmatch(item.digits):
+        if first or item.last + 1 < len(groups) or len(item.digits) > _MOST_LOCAL or _DATE.fullmatch(item.digits):
             return False
         start, end = self._start(first, item.last), groups[item.last].end
         if not (
@@ -219,7 +219,7 @@ class _Search:
         return gap != " " or self._is_distinct(first, last) or self._lasts[last + 1] is not None
 
     def _is_distinct(self, first: int, last: int) -> bool:
-        """Whether separators of its own, or a label, distinguish a number from digits that a space joins to it."""
+        """Whether its separators, or a label, distinguish a number from digits that a space joins to it."""
         gaps = self._run.gaps[first:last]
         return set(gaps) != {" "} or self._labels.before(self._run.groups[first].start) is Label.PHONE
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from jobs.engines.text.layer import Layer
-from jobs.pii_redact import cards, emails, exempt, hex_secrets, ipv4, phones, secrets, ssn
+from jobs.pii_redact import cards, emails, exempt, ipv4, phones, secrets, ssn
 from jobs.pii_redact.digits import groups
 from jobs.pii_redact.folding import barred, fold
 from jobs.pii_redact.labels import Labels
@@ -49,7 +49,7 @@ def _search(layer: Layer, kinds: Collection[PiiKind]) -> list[Span]:
     if is_phone_wanted or "ipv4" in kinds:
         found += ipv4.find(text, labels, exempt.paths(text))
     if is_phone_wanted or "hex_secret" in kinds:
-        found += hex_secrets.find(text)
+        found += secrets.find_hex(text)
     if is_phone_wanted or "secret" in kinds:
         found += secrets.find(text)
     if is_phone_wanted or "credit_card" in kinds or "ssn" in kinds:

@@ -1,4 +1,4 @@
-"""Finds keys and account numbers that can be told by their form: each has its issuer's prefix and length, or a check digit.
+"""Finds keys and account numbers that their form shows: each has its issuer's prefix and length, or a check digit.
 
 | what | form |
 |---|---|
@@ -11,6 +11,10 @@
 | Slack | `xoxb-` and its siblings, `xapp-`, and the address of an incoming webhook |
 | JWT | three parts of base64url, the first of which is a JSON object with `alg` |
 | private key | a PEM block, also when its end is missing |
+
+Keys and hashes in hexadecimal are of another kind, `hex_secret`: 32 digits or more in one piece, with at least one letter and
+one decimal digit. A full git hash or an Ethereum address is one too, because nothing distinguishes it from a key. The pieces
+of a UUID are too short.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import msgspec
 from jobs.engines.text.linear import compiled
 from jobs.pii_redact import exempt
 from jobs.pii_redact.spans import Span
-from jobs.pii_redact.surroundings import joins
+from jobs.pii_redact.surroundings import joins, joins_before
 
 _KEYS = compiled(
     r"(?:A3T[A-Z0-9]|AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ABIA|ACCA)[A-Z2-7]{16}"
@@ -43,6 +47,7 @@ _BEGIN = compiled(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?---
 _END = compiled(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _BLOCK = compiled(r"(?:[0-9A-Za-z+/=\s]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n]{0,200})*")
 _WORD = frozenset("_-")
+_HEX = compiled(r"(?:0[xX])?([0-9a-fA-F]{32,})")
 
 
 def find(text: str) -> list[Span]:
@@ -52,16 +57,24 @@ def find(text: str) -> list[Span]:
         if _is_whole(text, match.start(), match.end()):
             found.append(Span(match.start(), match.end(), "secret"))
     for match in _AWS_SECRET.finditer(text):
-        if not joins(text[match.end() : match.end() + 1]) and text[match.end() : match.end() + 1] not in (
-            "/",
-            "+",
-            "=",
-        ):
+        after = text[match.end() : match.end() + 1]
+        if not joins(after) and after not in ("/", "+", "="):
             found.append(Span(match.start(1), match.end(1), "secret"))
     for match in _JWT.finditer(text):
         if _is_whole(text, match.start(), match.end()) and _is_header(match[1] or ""):
             found.append(Span(match.start(), match.end(), "secret"))
     return found + [Span(start, end, "secret") for start, end in _blocks(text)]
+
+
+def find_hex(text: str) -> list[Span]:
+    """Find the hexadecimal secrets in a text."""
+    found = []
+    for match in _HEX.finditer(text):
+        body = match[1] or ""
+        is_part = joins_before(text, match.start()) or joins(text[match.end() : match.end() + 1])
+        if not (is_part or body.isdigit() or body.isalpha()):
+            found.append(Span(match.start(), match.end(), "hex_secret"))
+    return found
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -59,17 +59,12 @@ def _is_part(text: str, run: Run, first: int, last: int, gaps: set[str]) -> bool
     if run.before(first) in ("-", ".") or run.after(last) in ("-", "."):
         return True
     start, end = run.groups[first].start, run.groups[last].end
-    if text[start - 1 : start] == "+" and plans.is_valid(
-        "".join(group.digits for group in run.groups[first : last + 1])
-    ):
-        return True
     before, after = text[start - 1 : start], text[end : end + 1]
-    if (
-        is_barrier(before)
-        or is_barrier(after)
-        or is_latin(after)
-        or (after == "." and text[end + 1 : end + 2].isdigit())
-    ):
+    if before == "+" and plans.is_valid("".join(group.digits for group in run.groups[first : last + 1])):
+        return True
+    if is_barrier(before) or is_barrier(after) or is_latin(after):
+        return True
+    if after == "." and text[end + 1 : end + 2].isdigit():
         return True
     is_label = is_escape(text, start - 1) or text[max(0, start - 3) : start].lower().endswith("ssn")
     return is_latin(before) and not is_label

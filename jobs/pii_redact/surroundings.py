@@ -19,7 +19,7 @@ def joins(char: str) -> bool:
 
 
 def is_barrier(char: str) -> bool:
-    """Whether the character stands for something redacted."""
+    """Whether the character replaces something redacted."""
     return "\ufdd0" <= char <= "\ufdef"
 
 

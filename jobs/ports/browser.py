@@ -1,7 +1,7 @@
 """The port to a browser: a public page, as it is when its scripts have run.
 
 The engine trusts nothing in the answer but the numbers that the browser's own side counted: `html`, `source`, `title` and
-`language` are a stranger's text of any content.
+`language` may be any text.
 """
 
 from __future__ import annotations
@@ -110,6 +110,6 @@ class Browser(Protocol):
             BlockedAddress: the main document, or a redirect or navigation to one, leads to an address that is not public.
                 What the page asks for beside it is refused in silence, as if the network had failed.
             UpstreamFailed: with one of FAILURES as its reason.
-            DeadlineExceeded: no context was free in time, so nothing was asked of the site.
+            DeadlineExceeded: no context was free in time, so the site was not called.
         """
         ...

@@ -1,4 +1,4 @@
-"""The port to EVM chains: what is asked, what comes back, and who decides what.
+"""The port to EVM chains: the reads, and their results.
 
 `Chains.read` answers a list of reads at one block. A handler that needs a second round passes the first one's `block`, so that
 all reads of one answer are of one block. Failures of the node raise; what the chain itself says is a value, also when a call
@@ -42,7 +42,7 @@ def check_configured(chain: Chain, site: Site) -> None:
 
 
 MAX_READS = 100
-"""Of one `read`."""
+"""Limit for one `read`."""
 
 FAILURES = (
     "timeout",
@@ -185,7 +185,7 @@ Cause = Literal["revert", "out_of_gas", "invalid_opcode", "insufficient_funds", 
 
 
 class Reverted(NamedTuple):
-    """A call that the EVM undid. The node's text is not in it: `data` and `cause` are all that is told.
+    """A call that the EVM undid. It has `data` and `cause`, and nothing of the node's text.
 
     Attributes:
         data: what REVERT returned; b"" when nothing, or when the node does not say.
@@ -199,15 +199,15 @@ class Reverted(NamedTuple):
 
 
 class Unavailable(NamedTuple):
-    """The state of that block is kept by none of the nodes: they have no archive ("missing trie node", "state pruned")."""
+    """No node has kept the state of that block: they have no archive ("missing trie node", "state pruned")."""
 
 
 class ChainRead(NamedTuple):
     """Results in the order of the calls.
 
     Attributes:
-        block: that all state is of: the one that was asked for, or the head.
-        timestamp: of that block, seconds since 1970.
+        block: the block at which all state was read: the requested one, or the head.
+        timestamp: the time of that block, in seconds since 1970.
     """
 
     block: int

@@ -1,4 +1,4 @@
-"""The XRP Ledger as xrpl-wallet-watch sees it: validated ledgers alone. The real one: workers/adapters/xrpl.py."""
+"""The port to the XRP Ledger, of which only validated ledgers are read. The adapter is workers/adapters/xrpl.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class WalletState(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """Of XRP (in XRP, not drops) or a token.
+    """An amount of XRP (in XRP, not drops) or of a token.
 
     Attributes:
         currency: ``XRP``; ``RLUSD`` for the real one alone; else the ledger's own code, or the id of a multi-purpose token.

@@ -155,7 +155,7 @@ class Reader:
         return best
 
     def _opens(self, at: int, mark: str, closers: str, start: int) -> bool:
-        """Whether the mark opens a quotation that goes on until `start`."""
+        """Whether the mark opens a quotation that `start` is in."""
         text = self._text
         if mark == "'":
             before = text[max(0, at - 2) : at]

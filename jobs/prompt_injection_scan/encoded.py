@@ -75,7 +75,7 @@ _KINDS: tuple[tuple[Pattern, _Decoder], ...] = (
 
 
 def decoded(layer: Layer) -> Layer:
-    """The text of every run that can be decoded. Each text is a paragraph that stands for its whole run."""
+    """The text of every run that can be decoded. Each text is a paragraph with the place of its whole run."""
     haystack = Haystack(layer.text)
     parts: list[tuple[str, int, int]] = []
     for pattern, decode in _KINDS:
@@ -111,17 +111,13 @@ def unescaped(layer: Layer) -> Layer:
     if not any(sign in layer.text for sign in ("%", "=", "\\", "&", "?")):
         return layer
     haystack = Haystack(layer.text)
-    pieces = list(_escapes(layer.text, haystack))
+    spans = _ESCAPE.spans(haystack, len(layer.text))
+    pieces = [(start, end, _character(layer.text[start:end])) for start, end in spans]
     if len(pieces) < _FEWEST_ESCAPES and sum(end - start for start, end, _ in pieces) < 3 * _FEWEST_ESCAPES:
         pieces = []
     for start, end in _QUERY.spans(haystack, len(layer.text)):
         pieces += ((at, at + 1, " ") for at in range(start, end) if layer.text[at] in "+&=")
     return layer.replaced(_in_order(pieces)).named("once its escapes are undone") if pieces else layer
-
-
-def _escapes(text: str, haystack: Haystack) -> Iterator[tuple[int, int, str]]:
-    for start, end in _ESCAPE.spans(haystack, len(text)):
-        yield start, end, _character(text[start:end])
 
 
 def _character(escape: str) -> str:

@@ -1,8 +1,8 @@
 """The features of the statistical model: hashed words and parts of words, by sentence. Training and scans use the same ones.
 
 A sentence ends at a sign that ends sentences, at a line's end, or after `MOST_TOKENS` tokens. A line that starts with a small
-letter continues the one before it. Tokens are lower-case words and single other signs. A character of a script that writes
-no blanks between words is a token of its own.
+letter continues the one before it. Tokens are lower-case words and single other signs. Each character of a script that writes
+no blanks between words is one token.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNSPACED = (
 
 @Table
 def _signs(sign: str) -> str:
-    """What a character becomes: a part of a word, a token of its own, or a blank."""
+    """What a character becomes: a part of a word, a token, or a blank."""
     if sign.isspace():
         return " "
     if any(low <= sign <= high for low, high in _UNSPACED):

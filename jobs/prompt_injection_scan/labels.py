@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal
+from typing import Literal, cast
 
 AttackCategory = Literal[
     "system_override", "jailbreak_persona", "tool_injection", "credential_exfiltration", "hidden_unicode"
@@ -22,12 +22,4 @@ class Severity(enum.IntEnum):
     @property
     def word(self) -> SeverityName:
         """The name in answers and rules."""
-        return _WORDS[self]
-
-
-_WORDS: dict[Severity, SeverityName] = {
-    Severity.LOW: "low",
-    Severity.MEDIUM: "medium",
-    Severity.HIGH: "high",
-    Severity.CRITICAL: "critical",
-}
+        return cast(SeverityName, self.name.lower())

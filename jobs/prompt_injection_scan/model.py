@@ -28,7 +28,7 @@ WINDOW = 2
 MORE = 50
 """So many features without a weight are added to each window: a few words alone are little evidence."""
 LENGTHS = (3, 7, 18)
-"""A text of so many sentences or more has thresholds of its own: many windows have many chances to look bad."""
+"""Numbers of sentences from which other thresholds hold: many windows have many chances to look bad."""
 _MOST = 20
 """The most places of one text that are reported."""
 _REASONS = 4
@@ -52,7 +52,7 @@ class Reading:
 
     Attributes:
         places: the windows that are likely attacks, which do not overlap, the likeliest first.
-        doubtful: some window may be an attack, likely or not, or the text is too short to tell.
+        doubtful: some window may be an attack, likely or not, or the text is too short to judge.
     """
 
     places: list[Place]
@@ -176,16 +176,16 @@ def _apart(scores: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
 def model() -> Model:
     """Read the weights."""
     head, _, packed = FILE.read_bytes().partition(b"\n")
-    told = json.loads(head)
+    header = json.loads(head)
     raw = array("h", zlib.decompress(packed))
     if sys.byteorder == "big":
         raw.byteswap()
-    at = told["buckets"]
+    at = header["buckets"]
     kinds: dict[AttackCategory, array[int]] = {}
-    for kind in told["kinds"]:
-        kinds[kind] = raw[at : at + told["kindBuckets"]]
-        at += told["kindBuckets"]
-    constants = {name: float(told[name]) for name in ("unit", "bias", "slope", "offset")}
-    medium, high, doubt = told["medium"], told["high"], told["doubt"]
-    weights = raw[: told["buckets"]]
+    for kind in header["kinds"]:
+        kinds[kind] = raw[at : at + header["kindBuckets"]]
+        at += header["kindBuckets"]
+    constants = {name: float(header[name]) for name in ("unit", "bias", "slope", "offset")}
+    medium, high, doubt = header["medium"], header["high"], header["doubt"]
+    weights = raw[: header["buckets"]]
     return Model(weights=weights, kinds=kinds, medium=medium, high=high, doubt=doubt, **constants)

@@ -45,7 +45,7 @@ class Rule:
         unless_before: no finding where this is anywhere before its end.
         unless_written: no finding where the original has this at the place.
         followed_by: no finding where something else follows it.
-        imperative: it starts with a verb. The sentence may still be about somebody else.
+        imperative: it starts with a verb, so the sentence may be a report and not an order.
         marks: it finds marks of a chat format, which are usual in a template.
         confirm: it is low in a longer text in which neither another rule nor the statistical layer sees what may be an attack.
     """

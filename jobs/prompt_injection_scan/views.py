@@ -74,7 +74,7 @@ def _said(concealed: Iterable[Hidden]) -> Layer:
     return plain(joined(((item.decoded, item.start, item.end) for item in concealed if item.decoded), _HIDDEN))
 
 
-_HIDDEN = "in characters that nobody sees"
+_HIDDEN = "in invisible characters"
 
 
 def _respelt(view: Layer, book: RuleBook) -> Layer:

@@ -104,7 +104,7 @@ def _addresses(text: str) -> list[tuple[int, int, str]]:
 
 
 def _sentences(text: str) -> str:
-    """Keep full stops before a blank only: `i.e`, `3.5` and `ignore.previous` go on, and so does `wait...`."""
+    """Keep full stops before a blank only: `i.e`, `3.5`, `ignore.previous` and `wait...` do not end a sentence."""
     text = text.replace("...", "   ").replace(". ", _END + " ").replace(".\n", _END + "\n")
     if text.endswith("."):
         text = text[:-1] + _END

@@ -89,7 +89,7 @@ def run(request: Request, context: Context) -> Response:
     except PatternError as error:
         raise RegexSyntax(f"{error.message}.") from None
     except Exhausted as spent:
-        return _timed_out(request, spent.cpu_s)
+        return exhausted(request, spent.cpu_s)
     return Response(
         ok=True,
         matched=matches.count > 0,
@@ -103,12 +103,8 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-def exhausted(request: Request) -> Response:
-    """The answer when the child process had to be killed."""
-    return _timed_out(request, LIMIT_S)
-
-
-def _timed_out(request: Request, cpu_s: float) -> Response:
+def exhausted(request: Request, cpu_s: float = LIMIT_S) -> Response:
+    """The answer when the pattern took too long, or the child process had to be killed."""
     return Response(
         ok=False,
         matched=None,

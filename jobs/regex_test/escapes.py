@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from jobs.regex_test.cursor import Cursor
-from jobs.regex_test.properties import is_property
+from jobs.regex_test.unicode import is_property
 
 _CONTROLS = {"f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 _CLASSES = frozenset("dDsSwW")

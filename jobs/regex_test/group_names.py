@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobs.regex_test.cursor import Cursor
 from jobs.regex_test.escapes import unicode_escape
-from jobs.regex_test.identifiers import is_part, is_start
+from jobs.regex_test.unicode import is_part, is_start
 
 
 def read_name(cursor: Cursor) -> str | None:

@@ -1,6 +1,6 @@
 """V8 through the C interface of mini-racer: one isolate with one program, and calls that are limited in CPU time.
 
-mini-racer's own timeouts count wall time, which on a busy machine stops work that has hardly begun. Here a call may go on
+mini-racer's own timeouts count wall time, which on a busy machine stops work that has hardly begun. Here a call may run
 until the process has spent its CPU time, however long that takes. V8 runs one call at a time in one thread, so the process's
 CPU time is the call's.
 
@@ -66,12 +66,6 @@ class Isolate:
         self._dll: Any = init_mini_racer(flags=_FLAGS, ignore_duplicate_init=True)
         self._context: int | None = None
 
-    @property
-    def version(self) -> str:
-        """V8's version."""
-        version: bytes = self._dll.mr_v8_version()
-        return version.decode()
-
     def call(self, name: str, *arguments: str, limit_s: float) -> Returned:
         """Call a function of the program.
 
@@ -81,7 +75,7 @@ class Isolate:
         Raises:
             LimitReached: the call was stopped. The next call starts with a new program.
             ScriptError: the program threw an exception.
-            Unstoppable: the call goes on although it was told to stop. The process must end.
+            Unstoppable: the call does not stop at its limit. The process must end.
         """
         if self._context is None:
             self._start()

@@ -16,29 +16,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.engines.page import snapshots
+from jobs.engines.page import fields, snapshots
 from jobs.engines.page.evidence import Focus
-from jobs.engines.page.fields import (
-    Cursor,
-    Extracted,
-    Extraction,
-    FinalUrl,
-    Found,
-    FromSource,
-    HttpStatus,
-    IsCut,
-    Markdown,
-    ObservationId,
-    RequestedUrl,
-    Sha256,
-    Since,
-    SinceCursorFound,
-    TimedOut,
-    Title,
-    Url,
-    checked_url,
-    subject,
-)
 from jobs.engines.page.screenshot import pixel_hash
 from jobs.engines.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.fields import Ok, Time, doc
@@ -55,18 +34,18 @@ MAX_FOCUS = 500
 
 
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    url: Url
-    extract: Extraction = "article"
+    url: fields.Url
+    extract: fields.Extraction = "article"
     focus: (
         Annotated[str, msgspec.Meta(max_length=MAX_FOCUS, description="Text to find evidence for; blank means none.")]
         | None
     ) = None
     screenshot: Annotated[bool, doc("Whether to return a picture of the page.")] = False
     full_page: Annotated[bool, doc("Whether the picture shows up to 4,000 pixels of height instead of 800.")] = False
-    since_cursor: Since | None = None
+    since_cursor: fields.Since | None = None
 
     def check(self, site: Site) -> None:
-        checked_url(self.url, site)
+        fields.checked_url(self.url, site)
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -76,20 +55,20 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     width: Annotated[int, doc("Its width, in pixels.")]
     height: Annotated[int, doc("Its height, in pixels.")]
     bytes: Annotated[int, doc("Size of the picture's file, in bytes.")]
-    sha256: Annotated[Sha256, doc("SHA-256 of the file, in lower-case hex.")]
+    sha256: Annotated[fields.Sha256, doc("SHA-256 of the file, in lower-case hex.")]
     data_base64: Annotated[str, doc("The file, in base64.")]
 
 
 class Hashes(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """SHA-256 of what was seen, in lower-case hex."""
 
-    markdown: Annotated[Sha256, doc("SHA-256 of `markdown` as UTF-8.")]
-    text: Annotated[Sha256, doc("SHA-256 of the text without Markdown's signs, with white space collapsed.")]
+    markdown: Annotated[fields.Sha256, doc("SHA-256 of `markdown` as UTF-8.")]
+    text: Annotated[fields.Sha256, doc("SHA-256 of the text without Markdown's signs, with white space collapsed.")]
     html: Annotated[
-        Sha256 | None,
+        fields.Sha256 | None,
         doc("SHA-256 of the markup, without parts that no reader sees. Null when it was not read."),
     ]
-    visual: Annotated[Sha256 | None, doc("SHA-256 of the picture's pixels. Null without a picture.")]
+    visual: Annotated[fields.Sha256 | None, doc("SHA-256 of the picture's pixels. Null without a picture.")]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -106,7 +85,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ]
     added_lines: Annotated[int | None, doc("How many lines came. Null when there is no earlier call.")]
     removed_lines: Annotated[int | None, doc("How many lines went. Null when there is no earlier call.")]
-    since_cursor_found: SinceCursorFound
+    since_cursor_found: fields.SinceCursorFound
 
 
 class Payment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -121,10 +100,10 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: Ok
-    url: RequestedUrl
-    final_url: FinalUrl
-    http_status: HttpStatus
-    title: Title
+    url: fields.RequestedUrl
+    final_url: fields.FinalUrl
+    http_status: fields.HttpStatus
+    title: fields.Title
     language: Annotated[str | None, doc("The language that the page states, such as `en`. Null when it states none.")]
     canonical_url: Annotated[str | None, doc("The address that the page calls canonical. Null when it names none.")]
     author: Annotated[str | None, doc("The author that the page names. Null when it names none.")]
@@ -132,20 +111,20 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         Time | None, doc("When the page was published, ISO 8601 in UTC. Null when it does not say.")
     ]
     link_count: Annotated[int, doc("How many links the page has.")]
-    extract: Extracted
-    method: Found
-    from_source: FromSource
-    timed_out: TimedOut
-    markdown: Markdown
-    markdown_truncated: IsCut
+    extract: fields.Extracted
+    method: fields.Found
+    from_source: fields.FromSource
+    timed_out: fields.TimedOut
+    markdown: fields.Markdown
+    markdown_truncated: fields.IsCut
     focus: Annotated[Focus | None, doc("Evidence for `focus` of the request. Null when none was asked for.")]
     snapshot: Annotated[
         Snapshot | None, doc("The picture. Null when none was asked for, or it could not be drawn in time.")
     ]
     hashes: Hashes
     comparison: Comparison
-    cursor: Cursor
-    observation_id: ObservationId
+    cursor: fields.Cursor
+    observation_id: fields.ObservationId
     observed_at: Annotated[Time, doc("When the page was visited, ISO 8601 in UTC.")]
     payment: Payment
 
@@ -229,7 +208,7 @@ def _comparison(found: Visit) -> Comparison:
 
 
 def _subject(request: Request, site: Site) -> str:
-    return subject(NAME, request.url, request.extract, site)
+    return fields.subject(NAME, request.url, request.extract, site)
 
 
 ENDPOINT = Endpoint(

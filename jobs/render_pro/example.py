@@ -2,60 +2,42 @@
 
 from __future__ import annotations
 
+from jobs.engines.page import example as page
 from shared.endpoint import Example
 
+_QUOTE = "coins for the showers"
+
 EXAMPLE = Example(
-    request={"url": "https://site.example.com:8443/berths", "extract": "article", "focus": "coins for the showers"},
+    request={"url": page.URL, "extract": "article", "focus": _QUOTE},
     response={
-        "ok": True,
-        "url": "https://site.example.com:8443/berths",
-        "finalUrl": "https://site.example.com:8443/berths",
-        "httpStatus": 200,
-        "title": "Berths and their prices",
+        **page.ADDRESSES,
         "language": "en-GB",
-        "canonicalUrl": "https://site.example.com:8443/berths",
+        "canonicalUrl": page.URL,
         "author": "Ann Chor",
         "publishedAt": "2026-11-02T07:00:00Z",
         "linkCount": 3,
-        "extract": "article",
-        "method": "precision",
-        "fromSource": False,
-        "timedOut": False,
-        "markdown": "# Berths and their prices\n"
-        "\n"
-        "The harbour has forty berths for visitors, and every one of them has water and power "
-        "on the quay.\n"
-        "\n"
-        "## Prices\n"
-        "\n"
-        "A night costs 24 euros for a boat of up to ten metres, and each further metre costs "
-        "two euros more.\n"
-        "\n"
-        "Who stays for a week pays for six nights. The office takes cards, and coins for the "
-        "showers.",
+        **page.EXTRACTION,
+        "markdown": page.MARKDOWN,
         "markdownTruncated": False,
         "focus": {
-            "query": "coins for the showers",
+            "query": _QUOTE,
             "found": True,
             "matchCount": 1,
             "matches": [
                 {
-                    "quote": "coins for the showers",
+                    "quote": _QUOTE,
                     "start": 308,
                     "end": 329,
                     "kind": "phrase",
                     "heading": "Prices",
-                    "before": "es, and each further metre costs two euros more.\n"
-                    "\n"
-                    "Who stays for a week pays for six nights. The office takes "
-                    "cards, and ",
+                    "before": page.MARKDOWN[188:308],
                     "after": ".",
                 }
             ],
         },
         "snapshot": None,
         "hashes": {
-            "markdown": "c341f97446e11d633da55db777bf58b32decbbdd0fed4f3c1f2f024931d681bf",
+            "markdown": page.MARKDOWN_HASH,
             "text": "27e841f33bd8aa1377e9f49a33f8d7bf9609c9b02504da4844bea26be6908707",
             "html": "780ddb10caa3aead13b3283a69d4d5760ccf04556a19a192f5fd6583518738f6",
             "visual": None,
@@ -68,8 +50,7 @@ EXAMPLE = Example(
             "removedLines": None,
             "sinceCursorFound": None,
         },
-        "cursor": "cur_d21e074ba2cc1dc5bb4e9147",
-        "observationId": "obs_ddb7f80d49312ea55cc92ba367075ef7c33908326c108fbab16bcd01a8017d42",
+        **page.IDENTITY,
         "observedAt": "2026-11-20T15:04:05Z",
         "payment": {
             "network": "eip155:8453",

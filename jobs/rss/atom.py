@@ -79,8 +79,8 @@ def _generator(fields: Fields) -> str | None:
         version = line(element.get("version") or "")
         address = line(element.get("uri") or element.get("url") or "")
         parts = (plain(element), version and f"v{version.removeprefix('v')}", address)
-        if told := " ".join(part for part in parts if part):
-            return told
+        if text := " ".join(part for part in parts if part):
+            return text
     return None
 
 

@@ -98,13 +98,7 @@ def _check(page: Page) -> None:
 
 
 _REASONS = (
-    "timeout",
-    "dns_failure",
-    "connection_refused",
-    "tls_failure",
-    "too_large",
-    "bad_content",
-    "http_status",
+    *("timeout", "dns_failure", "connection_refused", "tls_failure", "too_large", "bad_content", "http_status"),
     "not_a_feed",
 )
 

@@ -106,10 +106,6 @@ class Fields:
         for child in self.all(name):
             yield Fields(child, own=self._own, names=self._names, url=self._url)
 
-    def texts(self, *names: str) -> list[str]:
-        """All texts, without repetition."""
-        return distinct(plain(child) for child in self.all(*names))
-
     def date(self, *names: str) -> str | None:
         """The first text that is a date, converted."""
         return first_date(content(child) for child in self.all(*names))
@@ -131,7 +127,7 @@ class Fields:
         return None
 
     def resolved(self, element: Element, text: str | None) -> str | None:
-        """Make a link absolute that stands in an element."""
+        """Make a link of an element absolute."""
         return resolved(text, _bases(element), self._url)
 
 

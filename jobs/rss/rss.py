@@ -56,7 +56,7 @@ def read_rss(root: Element, url: str, limit: int) -> Reading:
 
 
 def _items(root: Element, channel: Element) -> Iterator[Element]:
-    """The items. In RSS 1.0, and in broken feeds of other versions, they stand beside the channel."""
+    """The items. In RSS 1.0, and in broken feeds of other versions, they are siblings of the channel."""
     for parent in (channel, root) if channel is not root else (root,):
         for child in parent.iterchildren("*"):
             if local_name(child) == "item":
@@ -67,7 +67,7 @@ def _format(root: Element) -> Format:
     if local_name(root) == "rss":
         version = (root.get("version") or "2.0").strip()
         return "rss0.9x" if version.startswith("0.9") else "rss2"
-    # The root's own namespace is RDF's. The namespace of its children tells the version of RSS.
+    # The root's own namespace is RDF's. The namespace of its children shows the version of RSS.
     return "rss0.9x" if any("netscape.com" in namespace(child) for child in root.iterchildren("*")) else "rss1"
 
 

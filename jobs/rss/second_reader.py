@@ -1,4 +1,4 @@
-"""feedparser, for documents that our own reader cannot read: CDF, unclosed elements, namespaces that nobody declared.
+"""feedparser, for documents that our own reader cannot read: CDF, unclosed elements, undeclared namespaces.
 
 It gets bytes, so it fetches and opens nothing. Its texts become plain text here.
 """

@@ -8,23 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from jobs.ssl_info import algorithms
-from jobs.ssl_info.der import (
-    BIT_STRING,
-    GENERALIZED_TIME,
-    INTEGER,
-    OCTET_STRING,
-    OID,
-    SEQUENCE,
-    UTC_TIME,
-    Element,
-    Malformed,
-    bits,
-    elements,
-    expected,
-    oid,
-    only,
-)
+from jobs.ssl_info import algorithms, der
+from jobs.ssl_info.der import Element, Malformed, bits, elements, expected, oid, only
 from jobs.ssl_info.names import Name, cut, read_name
 
 MAX_SERIAL_BYTES = 64
@@ -101,8 +86,8 @@ class Certificate:
     is_well_formed: bool
 
 
-def read_certificate(der: bytes, *, most_names: int) -> Certificate:
-    """Read a certificate.
+def read_certificate(data: bytes, *, most_names: int) -> Certificate:
+    """Read a certificate in DER.
 
     Args:
         most_names: how many alternative names to convert to text.
@@ -110,8 +95,8 @@ def read_certificate(der: bytes, *, most_names: int) -> Certificate:
     Raises:
         Malformed: the outer structure cannot be read.
     """
-    match elements(only(der, SEQUENCE)):
-        case [Element(tag=first, content=body), Element(), Element()] if first == SEQUENCE:
+    match elements(only(data, der.SEQUENCE)):
+        case [Element(der.SEQUENCE, body), _, _]:
             fields = elements(body)
         case _:
             raise Malformed("not a certificate")
@@ -120,7 +105,7 @@ def read_certificate(der: bytes, *, most_names: int) -> Certificate:
     if len(fields) < 6:
         raise Malformed("not a certificate")
     serial, algorithm, issuer, validity, subject, key = (
-        expected(field, tag) for field, tag in zip(fields, (INTEGER, *[SEQUENCE] * 5), strict=False)
+        expected(field, tag) for field, tag in zip(fields, (der.INTEGER, *[der.SEQUENCE] * 5), strict=False)
     )
     not_before, not_after = _validity(validity)
     extensions, is_well_formed = _extensions(fields[6:])
@@ -135,7 +120,7 @@ def read_certificate(der: bytes, *, most_names: int) -> Certificate:
         dns_names=[name.content for name in names if name.tag == _DNS],
         alternative_names=[_alternative(name) for name in names[:most_names]],
         alternative_count=len(names),
-        fingerprint=hashlib.sha256(der).hexdigest(),
+        fingerprint=hashlib.sha256(data).hexdigest(),
         signature_algorithm=_signature_name(algorithm),
         has_weak_signature=_is_weak_signature(algorithm),
         key=_key(key),
@@ -162,8 +147,8 @@ def _extensions(fields: Sequence[Element]) -> tuple[_Extensions, bool]:
         for field in fields:
             if field.tag != _EXTENSIONS:
                 continue
-            for extension in elements(only(field.content, SEQUENCE)):
-                name, value = _extension(expected(extension, SEQUENCE))
+            for extension in elements(only(field.content, der.SEQUENCE)):
+                name, value = _extension(expected(extension, der.SEQUENCE))
                 if name in seen:
                     return _Extensions([]), False
                 seen.add(name)
@@ -175,31 +160,28 @@ def _extensions(fields: Sequence[Element]) -> tuple[_Extensions, bool]:
 
 def _extension(content: bytes) -> tuple[str, bytes]:
     match elements(content):
-        case [Element(tag=kind, content=name), *_, Element(tag=last, content=value)] if (kind, last) == (
-            OID,
-            OCTET_STRING,
-        ):
+        case [Element(der.OID, name), *_, Element(der.OCTET_STRING, value)]:
             return oid(name), value
     raise Malformed("not an extension")
 
 
 def _take(found: _Extensions, name: str, value: bytes) -> None:
     if name == _SAN:
-        found.alternative_names = elements(only(value, SEQUENCE))
+        found.alternative_names = elements(only(value, der.SEQUENCE))
     elif name == _KEY_USAGE:
-        usage = only(value, BIT_STRING)[1:2]
+        usage = only(value, der.BIT_STRING)[1:2]
         found.may_serve &= bool(usage and usage[0] & _SERVER_BITS and not usage[0] & _CERT_SIGN)
     elif name == _BASIC_CONSTRAINTS:
         found.may_serve &= not any(
-            part.tag == _BOOLEAN and any(part.content) for part in elements(only(value, SEQUENCE))
+            part.tag == _BOOLEAN and any(part.content) for part in elements(only(value, der.SEQUENCE))
         )
     elif name == _NAME_CONSTRAINTS:
-        for part in elements(only(value, SEQUENCE)):
+        for part in elements(only(value, der.SEQUENCE)):
             if part.tag == _EXCLUDED:
-                bases = (elements(expected(subtree, SEQUENCE))[0] for subtree in elements(part.content))
+                bases = (elements(expected(subtree, der.SEQUENCE))[0] for subtree in elements(part.content))
                 found.excluded_names += [base.content.lower() for base in bases if base.tag == _DNS]
     elif name == _EXTENDED_KEY_USAGE:
-        purposes = {oid(expected(purpose, OID)) for purpose in elements(only(value, SEQUENCE))}
+        purposes = {oid(expected(purpose, der.OID)) for purpose in elements(only(value, der.SEQUENCE))}
         found.may_issue_servers = not purposes.isdisjoint({SERVER_AUTH, ANY_PURPOSE})
         found.may_serve &= found.may_issue_servers
 
@@ -229,9 +211,9 @@ def _time(element: Element) -> datetime | None:
         text = element.content.decode("ascii")
     except UnicodeDecodeError:
         return None
-    if element.tag == UTC_TIME and len(text) == 13:
+    if element.tag == der.UTC_TIME and len(text) == 13:
         text = ("19" if text[:2] >= "50" else "20") + text
-    elif element.tag != GENERALIZED_TIME or len(text) != 15:
+    elif element.tag != der.GENERALIZED_TIME or len(text) != 15:
         return None
     if not text[:14].isdigit() or text[14] != "Z":
         return None
@@ -249,7 +231,7 @@ def _hex(serial: bytes) -> str:
 
 def _algorithm(content: bytes) -> tuple[str, Sequence[Element]]:
     match elements(content):
-        case [Element(tag=kind, content=name), *parameters] if kind == OID:
+        case [Element(der.OID, name), *parameters]:
             return oid(name), parameters
     raise Malformed("not an algorithm")
 
@@ -265,16 +247,13 @@ def _is_weak_signature(algorithm: bytes) -> bool:
         return name in algorithms.BROKEN_SIGNATURES
     for parameter in elements(parameters[0].content) if parameters else ():
         if parameter.tag == _EXPLICIT:
-            return _algorithm(only(parameter.content, SEQUENCE))[0] not in algorithms.SOUND_DIGESTS
+            return _algorithm(only(parameter.content, der.SEQUENCE))[0] not in algorithms.SOUND_DIGESTS
     return True
 
 
 def _key(content: bytes) -> Key:
     match elements(content):
-        case [Element(tag=first, content=algorithm), Element(tag=second, content=key)] if (first, second) == (
-            SEQUENCE,
-            BIT_STRING,
-        ):
+        case [Element(der.SEQUENCE, algorithm), Element(der.BIT_STRING, key)]:
             name, parameters = _algorithm(algorithm)
         case _:
             raise Malformed("not a key")
@@ -288,15 +267,15 @@ def _key(content: bytes) -> Key:
 def _key_bits(kind: str, parameters: Sequence[Element], key: bytes) -> int | None:
     match kind, parameters:
         case (("RSA" | "RSA-PSS"), _):
-            return _length(elements(only(bits(key), SEQUENCE))[0])
+            return _length(elements(only(bits(key), der.SEQUENCE))[0])
         case "DSA", [Element(content=domain)] if domain:
             return _length(elements(domain)[0])
-        case "EC", [Element(tag=tag, content=curve)] if tag == OID:
+        case "EC", [Element(der.OID, curve)]:
             return algorithms.CURVES.get(oid(curve))
-        case "EC", [Element(tag=tag, content=curve)] if tag == SEQUENCE:
-            return _length(elements(expected(elements(curve)[1], SEQUENCE))[1])  # the prime of its field
+        case "EC", [Element(der.SEQUENCE, curve)]:
+            return _length(elements(expected(elements(curve)[1], der.SEQUENCE))[1])  # the prime of its field
     return algorithms.FIXED_BITS.get(kind)
 
 
 def _length(number: Element) -> int:
-    return int.from_bytes(expected(number, INTEGER)).bit_length()
+    return int.from_bytes(expected(number, der.INTEGER)).bit_length()

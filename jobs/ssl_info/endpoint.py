@@ -21,7 +21,7 @@ from jobs.hosts import checked, public_host, tls_port
 from jobs.ports import Context
 from jobs.site import Site, SiteRequest
 from jobs.ssl_info import examination
-from jobs.ssl_info.examination import Findings, Link, Question
+from jobs.ssl_info.examination import Findings, Fingerprint, Link, Question, ValidTo
 from jobs.ssl_info.names import Name
 from jobs.ssl_info.trust import Distrust
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool, at_least_one_of
@@ -41,8 +41,8 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
 
     EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("hostname", "host")
 
-    hostname: Annotated[Host | None, msgspec.Meta(description="Public name of the server. No IP address.")] = None
-    host: Annotated[Host | None, msgspec.Meta(description="Another name of `hostname`.")] = None
+    hostname: Annotated[Host | None, doc("Public name of the server. No IP address.")] = None
+    host: Annotated[Host | None, doc("Another name of `hostname`.")] = None
     port: Annotated[
         int, msgspec.Meta(ge=1, le=65535, description="A port where TLS starts with the first byte: 443, 8443, 993 ...")
     ] = 443
@@ -80,7 +80,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         doc("Whether it is `trusted`, neither expired nor too early, and for this host. Revocation is not checked."),
     ]
     expired: Annotated[bool, doc("Whether the time of `validTo` has passed.")]
-    not_yet_valid: Annotated[bool, doc("Whether the time of `validFrom` is still to come.")]
+    not_yet_valid: Annotated[bool, doc("Whether the time of `validFrom` has not come yet.")]
     self_signed: Annotated[bool, doc("Whether it is its own issuer and is signed with its own key.")]
     hostname_match: Annotated[
         bool, doc("Whether one of its alternative names is the host. The common name does not count.")
@@ -100,14 +100,10 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     valid_from: Annotated[
         str | None, doc("The first moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
     ]
-    valid_to: Annotated[
-        str | None, doc("The last moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
-    ]
+    valid_to: ValidTo
     subject_alt_names: Annotated[Sequence[str], doc("The names and addresses that it is for. At most 200 are listed.")]
     subject_alt_name_count: Annotated[int, doc("The number of all alternative names.")]
-    fingerprint_sha256: Annotated[
-        str, msgspec.Meta(min_length=64, max_length=64), doc("SHA-256 of the certificate, in lower-case hex.")
-    ]
+    fingerprint_sha256: Fingerprint
     serial_number: Annotated[str, doc("The serial number, in hex.")]
     signature_algorithm: Annotated[str, doc("The algorithm of its signature, as OpenSSL names it.")]
     key_type: Annotated[str, doc("The type of its public key, such as `RSA` or `EC`.")]

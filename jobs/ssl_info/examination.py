@@ -46,17 +46,19 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
     now_s: int
 
 
+ValidTo = Annotated[str | None, doc("The last moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")]
+Fingerprint = Annotated[
+    str, msgspec.Meta(min_length=64, max_length=64), doc("SHA-256 of the certificate, in lower-case hex.")
+]
+
+
 class Link(msgspec.Struct, frozen=True, rename="camel"):
     """A certificate of the chain. Its fields are null when the certificate cannot be read."""
 
     subject: Annotated[Name | None, doc("Who it was issued to.")]
     issuer: Annotated[Name | None, doc("Who issued it.")]
-    valid_to: Annotated[
-        str | None, doc("The last moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
-    ]
-    fingerprint_sha256: Annotated[
-        str, msgspec.Meta(min_length=64, max_length=64), doc("SHA-256 of the certificate, in lower-case hex.")
-    ]
+    valid_to: ValidTo
+    fingerprint_sha256: Fingerprint
 
 
 class Findings(msgspec.Struct, frozen=True):

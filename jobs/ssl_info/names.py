@@ -8,7 +8,8 @@ from typing import Annotated
 import msgspec
 
 from jobs.fields import doc
-from jobs.ssl_info.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid
+from jobs.ssl_info import der
+from jobs.ssl_info.der import SEQUENCE, SET, Element, Malformed, elements, expected, oid
 
 MAX_VALUE = 128
 """How many characters of one value are shown."""
@@ -96,7 +97,7 @@ def cut(text: str, most: int) -> str:
 
 def _attribute(content: bytes) -> tuple[str, Element]:
     match elements(content):
-        case [Element(tag=kind, content=name), value] if kind == OID:
+        case [Element(der.OID, name), value]:
             return oid(name), value
     raise Malformed("not an attribute")
 

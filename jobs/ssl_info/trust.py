@@ -113,7 +113,7 @@ def is_self_signed(der: bytes) -> bool:
         crypto.X509StoreContext(store, certificate).verify_certificate()
     except crypto.X509StoreContextError as error:
         # If the certificate names another key as its issuer's, OpenSSL does not check the signature.
-        return _DISTRUST.get(_code(error)) == "incomplete_chain" and _is_signed_with_its_key(der)
+        return _DISTRUST.get(error.errors[0]) == "incomplete_chain" and _is_signed_with_its_key(der)
     except crypto.Error:
         return False
     return True
@@ -151,7 +151,7 @@ def _path(
     try:
         found = crypto.X509StoreContext(store, leaf, others).get_verified_chain()
     except crypto.X509StoreContextError as error:
-        code = _code(error)
+        code = error.errors[0]
         # The certificate's own dates are checked last, so everything else is right.
         if not flags and error.errors[1] == 0 and code in (_NOT_YET_VALID, _EXPIRED):
             return _path(roots, leaf, others, now, _NO_CHECK_TIME)
@@ -168,11 +168,6 @@ def _store(trusted: Sequence[Any], flags: int) -> Any:
     if flags:
         store.set_flags(flags)
     return store
-
-
-def _code(error: Any) -> int:
-    code: int = error.errors[0]
-    return code
 
 
 def _is_signed_with_its_key(der: bytes) -> bool:

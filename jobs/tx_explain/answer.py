@@ -1,4 +1,4 @@
-"""The answer out of the details."""
+"""Makes the answer from the details."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TYPES = {
 
 
 def answer(reader: Reader, found: Found) -> Response:
-    """Of a transaction that exists."""
+    """The answer about a transaction that exists."""
     details, sent, receipt = found.details, found.details.transaction, found.details.receipt
     price = None if receipt is None else receipt.gas_price if receipt.gas_price is not None else sent.gas_price
     at = None if found.timestamp is None else iso(found.timestamp)

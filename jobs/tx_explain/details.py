@@ -1,4 +1,4 @@
-"""Everything that is known of a transaction, for those who put it in words."""
+"""Everything that is known about a transaction, and how its tokens and amounts are written."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Details:
         return f"{quoted(symbol)} ({short(address)})" if symbol else f"the token {short(address)}"
 
     def quantity(self, standard: Standard, address: str, amount: int, token_id: int | None) -> str:
-        """So many of a token in a sentence: ``25 USDC``, ``#7 of "Cats" (0x…)``."""
+        """An amount of a token in a sentence: ``25 USDC``, ``#7 of "Cats" (0x…)``."""
         label = self.label(address)
         if token_id is not None:
             number = f"#{token_id}" if token_id < 10**12 else f"#{str(token_id)[:6]}…"
@@ -69,6 +69,6 @@ class Details:
 
 
 def rounded_ether(wei: int) -> str:
-    """Four digits of it, which is what a sentence needs: ``0.00001234``."""
+    """An amount of wei in ether, with four significant digits: ``0.00001234``."""
     shown = Decimal(ether(wei)).normalize(Context(prec=4, rounding=ROUND_HALF_EVEN))
     return f"{shown:f}"

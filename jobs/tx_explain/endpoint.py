@@ -1,10 +1,10 @@
 """tx-explain: what a transaction did, in a sentence and in data.
 
-- `narrative` is what a person would tell. It stands on the receipt's logs: ether that contracts sent on leaves none, and is not
-  in it. Only canonical tokens are called by their symbols; what any other calls itself is in quotes, with its address.
+- `narrative` is what a person would say. It depends on the receipt's logs. Ether that contracts send on leaves no log, so it is
+  not in it. Only canonical tokens are called by their symbols; what any other calls itself is in quotes, with its address.
 - `status` is `not_found` for a hash that is none of this chain; the other chain is asked, too, and `foundOn` says if it has it.
-- A reverted transaction is repeated on the state behind and before its block, to learn the reason: `revert`. Nodes without an
-  archive keep some minutes of that; the warning `replay_unavailable` says that the reason cannot be known here.
+- A reverted transaction is repeated on the state after and before its block, to learn the reason: `revert`. Nodes without an
+  archive keep that state for some minutes. The warning `replay_unavailable` says that the reason cannot be known here.
 - Fees: gas at the effective price, blobs, and on Base the fee for the data on L1. A deposit pays none.
 - `status` before Byzantium (2017) follows from the gas used: the warning `status_inferred`.
 """
@@ -47,7 +47,7 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Find it, and tell."""
+    """Find the transaction and explain it."""
     # Not in the API, which needs the declaration alone.
     from jobs.tx_explain import reading
     from jobs.tx_explain.answer import answer
@@ -90,7 +90,7 @@ ENDPOINT = chain_safety(
             "chainId": 8453,
             "txHash": EXAMPLE_HASH,
             "status": "success",
-            "narrative": "Sent 25 USDC to 0x7099…79C8 and paid 0.00005179 ETH for gas.",
+            "narrative": "Sent 25 USDC to 0x7099…79C8 and paid 0.00005181 ETH for gas.",
             "foundOn": None,
             "type": "dynamic_fee",
             "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -104,7 +104,7 @@ ENDPOINT = chain_safety(
             "blockTimestamp": "2026-11-20T15:04:05Z",
             "confirmations": 12,
             "gasLimit": "150000",
-            "gasUsed": "51736",
+            "gasUsed": "51758",
             "effectiveGasPriceWei": "199900000",
             "l1FeeWei": None,
             "blobFeeWei": None,

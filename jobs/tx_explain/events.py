@@ -1,4 +1,4 @@
-"""Transfers and approvals in the logs of a receipt, told apart by their topics and data.
+"""Finds transfers and approvals in the logs of a receipt, by their topics and data.
 
 ERC-20 and ERC-721 share topics: `Transfer` and `Approval` have an amount in the data, or an id as a fourth topic. Tokens from
 before the standards index nothing: all three values are in the data. WETH9 mints and burns with `Deposit` and `Withdrawal`.
@@ -69,12 +69,12 @@ class Approval:
 
 
 def transfers(logs: Sequence[Log], wrapped_ether: str) -> list[Transfer]:
-    """In the order of the logs. What has the topic and another shape is none."""
+    """The transfers, in the order of the logs. A log with the topic and another shape is none."""
     return [found for log in logs for found in _transfers(log, wrapped_ether)]
 
 
 def approvals(logs: Sequence[Log]) -> list[Approval]:
-    """In the order of the logs."""
+    """The approvals, in the order of the logs."""
     return [found for log in logs if (found := _approval(log)) is not None]
 
 

@@ -34,7 +34,7 @@ class Flows:
 
 
 def flows_of(account: str, transfers: Iterable[Transfer]) -> Flows:
-    """Those of an account. Transfers to itself change nothing."""
+    """The flows of an account. Transfers to itself change nothing."""
     sums: dict[Asset, int] = {}
     others: dict[tuple[Asset, bool], dict[str, None]] = {}
     for each in transfers:

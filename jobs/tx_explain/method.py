@@ -1,7 +1,7 @@
-"""What calldata says, as far as its first four bytes are known and the rest fits.
+"""Decodes calldata whose first four bytes are known and whose arguments fit.
 
 Four bytes are shared by many functions, so a name counts only when the arguments are there in full and padded as they must be.
-What follows behind them has no meaning to the function (it may be a referral mark), and is counted.
+Bytes after the arguments have no meaning to the function (they may be a referral mark), and are counted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from jobs.engines.evm import abi, signatures
-from jobs.engines.evm.signatures import Argument, Signature
+from jobs.engines.evm.signatures import Argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Method:
         selector: 0x and 8 digits.
         name, signature: None when nobody knows it, or the arguments are not its.
         values: decoded, as jobs/engines/evm/abi.py gives them.
-        trailing: bytes behind the arguments.
+        trailing: number of bytes after the arguments.
     """
 
     selector: str
@@ -44,15 +44,12 @@ def method_of(data: bytes) -> Method | None:
     if len(data) < 4:
         return None
     unknown = Method("0x" + data[:4].hex())
-    known = signatures.function(data[:4])
-    return unknown if known is None else _decoded(unknown, known, data[4:])
-
-
-def _decoded(unknown: Method, known: Signature, body: bytes) -> Method:
+    known = signatures.known(data[:4], "function")
+    if known is None:
+        return unknown
     try:
-        values = abi.decode(known.arguments, body)
-        used = abi.used_bytes(known.arguments, body)
-        args = tuple(signatures.arguments(known, body))
+        values, used = abi.decode_prefix(known.arguments, data[4:])
     except abi.Undecodable:
         return unknown
-    return Method(unknown.selector, known.name, known.text, args, values, len(body) - used)
+    args = tuple(signatures.arguments(known, values))
+    return Method(unknown.selector, known.name, known.text, args, values, len(data) - 4 - used)

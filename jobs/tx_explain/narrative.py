@@ -1,4 +1,4 @@
-"""A transaction in a few sentences, as a person would tell it."""
+"""Describes a transaction in a few sentences, as a person would."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def narrative(details: Details) -> str:
 
 
 def not_found(chain: Chain, found_on: Chain | None) -> str:
-    """Of a hash that is none of the chain."""
-    told = f"{CHAIN_NAMES[chain]} has no transaction with this hash, neither in a block nor waiting."
-    return told + (f" {CHAIN_NAMES[found_on]} has one: ask with chain {quoted(found_on)}." if found_on else "")
+    """The narrative for a hash that the chain does not have."""
+    sentence = f"{CHAIN_NAMES[chain]} has no transaction with this hash, neither in a block nor waiting."
+    return sentence + (f" {CHAIN_NAMES[found_on]} has one: ask with chain {quoted(found_on)}." if found_on else "")
 
 
 def _first(details: Details) -> str:
@@ -43,20 +43,20 @@ def _reason(details: Details) -> str:
 
 def _more(details: Details) -> list[str]:
     sent = details.transaction
-    told: list[str] = []
+    sentences: list[str] = []
     if sent.delegates:
         targets = [each for each in dict.fromkeys(sent.delegates) if each != ZERO]
         names = ", ".join(short(each) for each in targets[:3])
-        told.append(
+        sentences.append(
             f"Carried {_counted(len(sent.delegates), 'authorization')} (EIP-7702) for accounts to run the code of {names}."
             if targets
             else f"Carried {_counted(len(sent.delegates), 'authorization')} (EIP-7702) that end the delegation of accounts."
         )
     if sent.blobs:
-        told.append(f"Carried {_counted(sent.blobs, 'blob')} of data (EIP-4844).")
+        sentences.append(f"Carried {_counted(sent.blobs, 'blob')} of data (EIP-4844).")
     if sent.type == DEPOSIT and details.status == "success":
-        told.append("Ethereum paid for its gas.")
-    return told
+        sentences.append("Ethereum paid for its gas.")
+    return sentences
 
 
 def _counted(number: int, noun: str) -> str:

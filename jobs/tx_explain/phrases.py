@@ -1,4 +1,4 @@
-"""What was done, or meant to be done, as a verb and the rest of its sentence."""
+"""Says what a transaction did, or was meant to do, as a verb and the rest of the sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jobs.engines.evm.quantity import ether
 from jobs.engines.evm.transactions import DEPOSIT
 from jobs.engines.evm.unlimited import unlimited_form
 from jobs.tx_explain.details import Details
-from jobs.tx_explain.events import Approval, Transfer
+from jobs.tx_explain.events import Approval
 from jobs.tx_explain.flows import Flow
 
 PAST = {
@@ -62,7 +62,7 @@ def happened(details: Details) -> Phrase:
 
 
 def intended(details: Details) -> Phrase:
-    """What a transaction says that it wants. That is all there is of one that is pending or was reverted."""
+    """What a transaction was meant to do. Nothing else is known of one that is pending or was reverted."""
     sent = details.transaction
     if sent.to is None:
         return Phrase("create", "a contract")
@@ -164,12 +164,9 @@ def _approval(details: Details, each: Approval) -> Phrase:
         what = details.quantity("erc721", each.token, 1, each.token_id)
     if not each.is_granted:
         # ERC-721 takes an approval back by approving the zero address.
-        return Phrase("take", f"back the right to move {what}" + _from(each.spender))
+        owner = "" if each.spender == ZERO else f" from {short(each.spender)}"
+        return Phrase("take", f"back the right to move {what}{owner}")
     return Phrase("allow", f"{short(each.spender)} to move {what}")
-
-
-def _from(spender: str) -> str:
-    return "" if spender == ZERO else f" from {short(spender)}"
 
 
 def _allowance(details: Details, token: str, spender: str, amount: int) -> Phrase:
@@ -189,7 +186,7 @@ def _of_others(details: Details) -> Phrase | None:
     if not moved:
         return None
     first = moved[0]
-    what = _joined(_quantity(details, each) for each in moved)
+    what = _joined(details.quantity(each.standard, each.token, each.amount, each.token_id) for each in moved)
     if {(each.sender, each.to) for each in moved} != {(first.sender, first.to)}:
         return Phrase("move", f"{what} between others")
     if first.sender == first.to == details.transaction.sender:
@@ -214,10 +211,6 @@ def _deposit(details: Details) -> Phrase:
 def _quantities(details: Details, flows: Iterable[Flow]) -> list[str]:
     standards = {(each.token, each.token_id): each.standard for each in details.transfers}
     return [details.quantity(standards[flow.asset], flow.asset[0], flow.amount, flow.asset[1]) for flow in flows]
-
-
-def _quantity(details: Details, each: Transfer) -> str:
-    return details.quantity(each.standard, each.token, each.amount, each.token_id)
 
 
 def _others(flows: Iterable[Flow]) -> list[str]:

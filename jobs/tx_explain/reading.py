@@ -18,7 +18,7 @@ from jobs.tx_explain.method import Method, method_of
 from shared.outcome import UpstreamFailed
 
 MAX_TOKENS = 30
-"""Whose symbol and decimals are asked for; those of the sender come first."""
+"""How many tokens are asked for symbol and decimals. Those of the sender come first."""
 MAX_INDEXED_TRANSFERS = 5_000
 
 REPLAY_UNAVAILABLE = "replay_unavailable"
@@ -82,7 +82,7 @@ def found_on(reader: Reader, tx_hash: str) -> Chain | None:
 
 
 def _tokens(reader: Reader, sent: Transaction, moved: tuple[Transfer, ...], approved: list[str]) -> list[str]:
-    """Whose words are needed: tokens that touch the sender, then the one that is called, then the others."""
+    """The tokens to ask for their symbols: those that touch the sender, then the called one, then the others."""
     own = [each.token for each in moved if sent.sender in (each.sender, each.to)]
     called = [sent.to] if sent.to and len(sent.data) >= 4 else []
     wanted = list(dict.fromkeys([*own, *called, *approved, *(each.token for each in moved)]))
@@ -106,7 +106,7 @@ def _around(
     except UpstreamFailed as failure:
         if failure.reason != "bad_content" or not words:
             raise
-        # Together some megabytes of symbols are more than is read of a node: strangers' tokens do not hide a transaction.
+        # Megabytes of symbols are more than is read of a node. Such tokens must not hide the transaction.
         reader.warn(SYMBOLS_UNREADABLE)
         results = [b""] * len(words) + list(reader.read(*calls))
     timestamp = results.pop() if receipt else None
@@ -117,7 +117,7 @@ def _around(
 
 
 def _by_token(each: Transfer, tokens: dict[str, Token]) -> Transfer:
-    """From before the standards, a token without decimals is one of NFTs: CryptoKitties."""
+    """The transfer, as one of an NFT when its token is from before the standards and has no decimals: CryptoKitties."""
     token = tokens.get(each.token)
     if each.is_indexed or token is None or token.decimals is not None:
         return each
@@ -152,10 +152,10 @@ def _fee(sent: Transaction, receipt: Receipt | None) -> int | None:
 
 
 def _revert(reader: Reader, sent: Transaction, receipt: Receipt) -> Revert | None:
-    """The reason, by doing it again.
+    """The reason, found by a repetition of the call.
 
-    A receipt has no reason. The call is repeated on the state behind its block, and where it works there, on the one before:
-    its own state was somewhere in between. None when neither reverts, or the node has not kept them.
+    A receipt has no reason. The call is repeated on the state after its block, and where it works there, on the one before:
+    the state of the transaction was between the two. None when neither reverts, or the node has not kept them.
     """
     again = Call(to=sent.to, data=sent.data, sender=sent.sender, value=sent.value, gas=sent.gas)
     for block in (receipt.block, receipt.block - 1):

@@ -1,4 +1,4 @@
-"""What is worth knowing of a transaction, as codes."""
+"""Finds what is worth knowing about a transaction."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from jobs.tx_explain.details import Details
 from jobs.tx_explain.events import Transfer
 from jobs.tx_explain.response import Signal
 
+_MOVED = {"erc20": "ERC-20 tokens moved.", "erc721": "An NFT moved.", "erc1155": "ERC-1155 tokens moved."}
+
 
 def signals(details: Details) -> list[Signal]:
-    """Each code once, in a fixed order."""
+    """The signals, each code once, in a fixed order."""
     seen: dict[str, Signal] = {}
     for found in (*_outcome(details), *_kind(details), *_moves(details), *_approvals(details), *_calldata(details)):
         seen.setdefault(found.code, found)
@@ -59,13 +61,7 @@ def _moves(details: Details) -> Iterator[Signal]:
 
 
 def _transfer(each: Transfer) -> Iterator[Signal]:
-    match each.standard:
-        case "erc20":
-            yield Signal("erc20_transfer", "info", "ERC-20 tokens moved.")
-        case "erc721":
-            yield Signal("erc721_transfer", "info", "An NFT moved.")
-        case "erc1155":
-            yield Signal("erc1155_transfer", "info", "ERC-1155 tokens moved.")
+    yield Signal(f"{each.standard}_transfer", "info", _MOVED[each.standard])
     if each.sender == ZERO and each.to != ZERO:
         yield Signal("mint", "info", "Tokens were made.")
     if each.to == ZERO and each.sender != ZERO:

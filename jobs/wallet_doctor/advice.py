@@ -1,4 +1,4 @@
-"""What a wallet lacks, and how much of it."""
+"""Recommends what a wallet lacks, and how much of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DUST_ATOMIC = 10_000
 """0.01 USDC: less pays for few calls of anything."""
 USDC_DECIMALS = 6
 FIRST_USDC = 1_000_000
-"""What an empty wallet is told to get."""
+"""The amount that an empty wallet is recommended to get."""
 
 Code = Literal[
     "add_gas",
@@ -51,11 +51,11 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wallet:
-    """What the chain says of it.
+    """The state of a wallet on the chain.
 
     Attributes:
         wei: ether. `atomic`: USDC.
-        is_contract: it has code of its own.
+        is_contract: it has code, and is not delegated.
         delegate: the contract whose code it runs (EIP-7702).
     """
 
@@ -76,12 +76,12 @@ class Wallet:
 
     @property
     def usdc_empty(self) -> bool:
-        """Nothing at all."""
+        """Whether it has no USDC."""
         return self.atomic == 0
 
     @property
     def usdc_dust(self) -> bool:
-        """Something, and too little."""
+        """Whether it has some USDC, and too little."""
         return 0 < self.atomic < DUST_ATOMIC
 
     @property
@@ -91,7 +91,7 @@ class Wallet:
 
 
 def min_gas_wei(chain: Chain, gas_price: int, l1_fee: int | None) -> int:
-    """Wei under which gas is low."""
+    """The wei below which gas is low."""
     return max(FLOOR_WEI[chain], HEADROOM * (GAS_UNITS * gas_price + (l1_fee or 0)))
 
 

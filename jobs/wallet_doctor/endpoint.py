@@ -18,11 +18,11 @@ from jobs.engines.evm import address, selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.address import checksummed
 from jobs.engines.evm.code import delegate_of
-from jobs.engines.evm.declaration import chain_safety
+from jobs.engines.evm.declaration import EXAMPLE_HEAD, chain_safety
 from jobs.engines.evm.quantity import ether, formatted
 from jobs.engines.evm.reader import Reader
 from jobs.engines.evm.reader import Response as ChainResponse
-from jobs.engines.evm.tokens import METADATA_GAS, truth, word
+from jobs.engines.evm.tokens import METADATA_GAS, l1_fee_call, truth, word
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
@@ -34,7 +34,7 @@ from shared.outcome import UpstreamFailed
 from shared.x402.networks import EVM_USDC
 
 L1_BYTES = 250
-"""Of a transaction that sends tokens, before its signature."""
+"""Size of an unsigned transaction that sends tokens."""
 
 
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
@@ -97,12 +97,12 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Both balances, and what stands in the way of spending them, at one block."""
+    """Read both balances, and what prevents their use, at one block."""
     account = request.account()
     reader = Reader(context, request.chain)
     usdc = EVM_USDC["eip155:8453" if request.chain == "base" else "eip155:1"]
     token = usdc.address.lower()
-    reads = (
+    wei, code, nonce, gas_price, held, blacklisted, paused, *l1_answer = reader.read(
         Balance(account),
         Code(account),
         Nonce(account),
@@ -110,13 +110,9 @@ def run(request: Request, context: Context) -> Response:
         Call(to=token, data=selectors.BALANCE_OF + encode_words(account)),
         Call(to=token, data=selectors.IS_BLACKLISTED + encode_words(account), gas=METADATA_GAS),
         Call(to=token, data=selectors.PAUSED, gas=METADATA_GAS),
+        *([l1_fee_call(L1_BYTES)] if request.chain == "base" else []),
     )
-    fee = Call(
-        to=selectors.GAS_PRICE_ORACLE, data=selectors.L1_FEE_UPPER_BOUND + encode_words(L1_BYTES), gas=METADATA_GAS
-    )
-    results = reader.read(*reads, *([fee] if request.chain == "base" else []))
-    wei, code, nonce, gas_price, held, blacklisted, paused = results[:7]
-    l1_fee = word(results[7]) if len(results) > 7 else None
+    l1_fee = word(l1_answer[0]) if l1_answer else None
     atomic = word(held)
     if atomic is None:
         raise UpstreamFailed("The USDC contract does not answer on this node's chain.", reason="bad_content")
@@ -170,12 +166,7 @@ ENDPOINT = chain_safety(
     example=Example(
         request={"address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "chain": "base"},
         response={
-            "ok": True,
-            "chain": "base",
-            "chainId": 8453,
-            "blockNumber": "38500000",
-            "blockTimestamp": "2026-11-20T15:04:05Z",
-            "warnings": [],
+            **EXAMPLE_HEAD,
             "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
             "ethBalanceWei": "100000000000000000",
             "ethBalance": "0.1",

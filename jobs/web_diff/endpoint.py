@@ -15,29 +15,8 @@ from typing import Annotated
 
 import msgspec
 
-from jobs.engines.page import snapshots
+from jobs.engines.page import fields, snapshots
 from jobs.engines.page.compare import Diff
-from jobs.engines.page.fields import (
-    Cursor,
-    Extracted,
-    Extraction,
-    FinalUrl,
-    Found,
-    FromSource,
-    HttpStatus,
-    IsCut,
-    Markdown,
-    ObservationId,
-    RequestedUrl,
-    Sha256,
-    Since,
-    SinceCursorFound,
-    TimedOut,
-    Title,
-    Url,
-    checked_url,
-    subject,
-)
 from jobs.engines.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
 from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
@@ -54,8 +33,8 @@ _BYTES_PER_CHARACTER = 12
 
 
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    url: Url
-    extract: Extraction = "article"
+    url: fields.Url
+    extract: fields.Extraction = "article"
     previous_markdown: (
         Annotated[
             str,
@@ -65,45 +44,45 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
         ]
         | None
     ) = None
-    since_cursor: Since | None = None
+    since_cursor: fields.Since | None = None
 
     def check(self, site: Site) -> None:
-        checked_url(self.url, site)
+        fields.checked_url(self.url, site)
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: Ok
-    url: RequestedUrl
-    final_url: FinalUrl
-    http_status: HttpStatus
-    title: Title
-    extract: Extracted
-    method: Found
-    from_source: FromSource
-    timed_out: TimedOut
+    url: fields.RequestedUrl
+    final_url: fields.FinalUrl
+    http_status: fields.HttpStatus
+    title: fields.Title
+    extract: fields.Extracted
+    method: fields.Found
+    from_source: fields.FromSource
+    timed_out: fields.TimedOut
     changed: Annotated[bool, doc("Whether the page differs from what it was compared with. False the first time.")]
     status: Annotated[
         Status,
         doc("`new` when there was nothing to compare with; `removed` when the page was there and is now a 404 or 410."),
     ]
-    markdown: Markdown
-    markdown_truncated: IsCut
-    markdown_hash: Annotated[Sha256, doc("SHA-256 of `markdown` as UTF-8, in lower-case hex.")]
+    markdown: fields.Markdown
+    markdown_truncated: fields.IsCut
+    markdown_hash: Annotated[fields.Sha256, doc("SHA-256 of `markdown` as UTF-8, in lower-case hex.")]
     previous_hash: Annotated[
-        Sha256 | None, doc("SHA-256 of the text that it was compared with. Null when there was none.")
+        fields.Sha256 | None, doc("SHA-256 of the text that it was compared with. Null when there was none.")
     ]
     baseline: Annotated[
         Baseline,
         doc("What it was compared with: your `stored` last check, the text `supplied` in the request, or `none`."),
     ]
-    since_cursor_found: SinceCursorFound
+    since_cursor_found: fields.SinceCursorFound
     diff: Annotated[Diff | None, doc("The changes. Null when there was nothing to compare with.")]
     last_checked_at: Annotated[
         Time | None, doc("When you last checked this page, ISO 8601 in UTC. Null the first time.")
     ]
     checked_at: Annotated[Time, doc("When the page was visited, ISO 8601 in UTC.")]
-    cursor: Cursor
-    observation_id: ObservationId
+    cursor: fields.Cursor
+    observation_id: fields.ObservationId
 
 
 def run(request: Request, context: Context) -> Observed:
@@ -147,7 +126,7 @@ def _response(request: Request, found: Visit) -> Response:
 
 
 def _subject(request: Request, site: Site) -> str:
-    return subject(NAME, request.url, request.extract, site)
+    return fields.subject(NAME, request.url, request.extract, site)
 
 
 ENDPOINT = Endpoint(

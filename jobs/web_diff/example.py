@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
+from jobs.engines.page import example as page
 from shared.endpoint import Example
+
+_OLD_PRICE = page.PRICE.replace("24", "22")
 
 EXAMPLE = Example(
     request={
-        "url": "https://site.example.com:8443/berths",
-        "previousMarkdown": (
-            "# Berths and their prices\n\n"
-            "The harbour has forty berths for visitors, and every one of them has water and power on the quay.\n\n"
-            "## Prices\n\n"
-            "A night costs 22 euros for a boat of up to ten metres, and each further metre costs two euros more."
-        ),
+        "url": page.URL,
+        "previousMarkdown": "\n\n".join((page.TITLE, page.BERTHS, "## Prices", _OLD_PRICE)),
     },
     response={
-        "ok": True,
-        "url": "https://site.example.com:8443/berths",
-        "finalUrl": "https://site.example.com:8443/berths",
-        "httpStatus": 200,
-        "title": "Berths and their prices",
-        "extract": "article",
-        "method": "precision",
-        "fromSource": False,
-        "timedOut": False,
+        **page.ADDRESSES,
+        **page.EXTRACTION,
         "changed": True,
         "status": "changed",
-        "markdown": "# Berths and their prices\n"
-        "\n"
-        "The harbour has forty berths for visitors, and every one of them has water and power "
-        "on the quay.\n"
-        "\n"
-        "## Prices\n"
-        "\n"
-        "A night costs 24 euros for a boat of up to ten metres, and each further metre costs "
-        "two euros more.\n"
-        "\n"
-        "Who stays for a week pays for six nights. The office takes cards, and coins for the "
-        "showers.",
+        "markdown": page.MARKDOWN,
         "markdownTruncated": False,
-        "markdownHash": "c341f97446e11d633da55db777bf58b32decbbdd0fed4f3c1f2f024931d681bf",
+        "markdownHash": page.MARKDOWN_HASH,
         "previousHash": "08cc5b9b6b35770768f6802219aa41396f8b3abe62ee375edacfb1d55c39c32e",
         "baseline": "supplied",
         "sinceCursorFound": None,
@@ -53,40 +33,18 @@ EXAMPLE = Example(
                     "oldLines": 1,
                     "newStart": 7,
                     "newLines": 3,
-                    "removed": [
-                        "A night costs 22 euros for a boat of up to ten metres, and each "
-                        "further metre costs two euros more."
-                    ],
-                    "added": [
-                        "A night costs 24 euros for a boat of up to ten metres, and each "
-                        "further metre costs two euros more.",
-                        "",
-                        "Who stays for a week pays for six nights. The office takes cards, and coins for the showers.",
-                    ],
-                    "words": "A night costs [-22-]{+24+} euros for a boat of up to ten metres, "
-                    "and each further metre costs two euros more{+.\n"
-                    "\n"
-                    "Who stays for a week pays for six nights. The office takes cards, "
-                    "and coins for the showers+}.",
+                    "removed": [_OLD_PRICE],
+                    "added": [page.PRICE, "", page.WEEK],
+                    "words": page.PRICE.replace("24", "[-22-]{+24+}").rstrip(".") + f"{{+.\n\n{page.WEEK[:-1]}+}}.",
                 }
             ],
-            "unified": "--- previous\n"
-            "+++ current\n"
-            "@@ -4,4 +4,6 @@\n"
-            " \n"
-            " ## Prices\n"
-            " \n"
-            "-A night costs 22 euros for a boat of up to ten metres, and each further "
-            "metre costs two euros more.\n"
-            "+A night costs 24 euros for a boat of up to ten metres, and each further "
-            "metre costs two euros more.\n"
-            "+\n"
-            "+Who stays for a week pays for six nights. The office takes cards, and coins "
-            "for the showers.\n",
+            "unified": (
+                "--- previous\n+++ current\n@@ -4,4 +4,6 @@\n \n ## Prices\n \n"
+                f"-{_OLD_PRICE}\n+{page.PRICE}\n+\n+{page.WEEK}\n"
+            ),
         },
         "lastCheckedAt": None,
         "checkedAt": "2026-11-20T15:04:05Z",
-        "cursor": "cur_d21e074ba2cc1dc5bb4e9147",
-        "observationId": "obs_ddb7f80d49312ea55cc92ba367075ef7c33908326c108fbab16bcd01a8017d42",
+        **page.IDENTITY,
     },
 )

@@ -154,14 +154,9 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     reason: Annotated[Reason | None, doc("Why the signature is not valid. Null when it is valid.")]
 
 
-def now_s() -> int:
-    """Unix seconds. Each call reads the clock once."""
-    return int(time.time())
-
-
 def run(request: Request, context: Context) -> Response:
     """Check the signature as of now."""
-    return answer(request, now_s=now_s())
+    return answer(request, now_s=int(time.time()))
 
 
 def answer(request: Request, *, now_s: int) -> Response:

@@ -61,5 +61,5 @@ def judge(provider: str, delivery: Delivery, *, tolerance_s: int, now_s: int) ->
 
 def _is_signed(claim: Claim, secret: bytes) -> bool:
     right = hmac.digest(secret, claim.signed, _HASHES[claim.algorithm])
-    # All digests are compared, byte by byte in constant time, so the duration does not tell which one was right.
+    # All digests are compared, byte by byte in constant time, so the duration does not show which one was right.
     return any([hmac.compare_digest(right, mac) for mac in claim.macs])  # noqa: C419

@@ -101,11 +101,6 @@ def read_date(text: str, *, month_first: bool = False) -> datetime | None:
         return None
 
 
-def iso(moment: datetime) -> str:
-    """Write a time as ``2026-11-20T15:04:05Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _day(text: str, month_first: bool) -> tuple[int, int, int, str] | None:
     if found := _YMD.match(text):
         return int(found[1]), int(found[3]), int(found[4]), text[found.end() :]

@@ -1,7 +1,7 @@
 """Finds registrable domains with the public suffix list of the installed tldextract. Nothing is fetched or written.
 
 Only ICANN's part of the list is used: for a registry, `example.github.io` is a host below github.io. The exceptions are the
-private registries that serve WHOIS themselves (private_registries.py).
+private registries that serve WHOIS themselves (registries.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import ada_url
 
-from jobs.whois.private_registries import suffix_of
+from jobs.whois.registries import private_suffix
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -31,7 +31,7 @@ def registrable(host: str) -> str | None:
         host: lower-case A-labels. Below an unknown top-level domain the second level is registrable, by the list's default
         rule.
     """
-    if private := suffix_of(host):
+    if private := private_suffix(host):
         return f"{host.removesuffix(private).rstrip('.').rpartition('.')[2]}.{private}"
     parts = _suffixes()(host)
     if not parts.suffix:

@@ -22,7 +22,7 @@ from jobs import hosts
 from jobs.fields import Ok, doc
 from jobs.ports import Context
 from jobs.site import Site, SiteRequest
-from jobs.whois.without_server import WITHOUT_SERVER
+from jobs.whois.registries import WITHOUT_SERVER
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 from shared.outcome import InvalidInput
@@ -60,9 +60,8 @@ class InvalidDomain(InvalidInput):
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     domain: Annotated[
         str,
-        msgspec.Meta(
-            min_length=1, max_length=1012, description="Domain, or a host below it; Unicode names are accepted."
-        ),
+        msgspec.Meta(min_length=1, max_length=1012),
+        doc("The domain name, in Unicode or as A-labels; also a host below it."),
     ]
 
     def check(self, site: Site) -> None:
@@ -122,9 +121,9 @@ def run(request: Request, context: Context) -> Response:
         registrar=record.registrar,
         registrar_iana_id=record.registrar_iana_id,
         registrar_url=record.registrar_url,
-        created_at=_iso(record.created),
-        updated_at=_iso(record.updated),
-        expires_at=_iso(record.expires),
+        created_at=iso(record.created),
+        updated_at=iso(record.updated),
+        expires_at=iso(record.expires),
         days_until_expiry=_days(record.expires, context.ports.clock.now()),
         name_servers=list(record.name_servers),
         status=list(record.status),
@@ -150,7 +149,8 @@ def _registrable(host: str) -> str:
     return domain
 
 
-def _iso(moment: datetime | None) -> str | None:
+def iso(moment: datetime | None) -> str | None:
+    """Write a time in UTC as ``2026-11-20T15:04:05Z``."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
 
 
@@ -168,14 +168,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    failures=(
-        "timeout",
-        "dns_failure",
-        "connection_refused",
-        "bad_content",
-        "no_whois_server",
-        "rate_limited",
-    ),
+    failures=("timeout", "dns_failure", "connection_refused", "bad_content", "no_whois_server", "rate_limited"),
     target_failures=("no_whois_server",),
     summary=(
         "The registration of a domain, from the registry's own WHOIS server: registrar, creation, update and expiry dates, "

@@ -20,7 +20,7 @@ class Entry(NamedTuple):
         place: the owner that the heading above names.
         object: the owner that the first key of the paragraph names.
         paragraph: number of the paragraph.
-        is_bare: the line has no key of its own.
+        is_bare: the line itself has no key.
     """
 
     key: str

@@ -21,14 +21,7 @@ _FREE = frozenset(
     ("free", "available", "not registered", "unregistered", "no object found", "not found", "220 available")
 )
 _HELD = (
-    "reserved",
-    "not allowed",
-    "unassignable",
-    "blocked",
-    "invalid",
-    "premium",
-    "restricted",
-    "prohibited",
+    *("reserved", "not allowed", "unassignable", "blocked", "invalid", "premium", "restricted", "prohibited"),
     "excluded",
 )
 _LATER = frozenset(("registrar registration expiration date", "registrar handle", "registrar id", "fecha de corte"))
@@ -91,9 +84,9 @@ class _Findings:
 
     @property
     def evidence(self) -> int:
-        """How many kinds of facts there are that only a registered name has."""
-        facts = (Field.CREATED, Field.UPDATED, Field.EXPIRES, Field.REGISTRAR, Field.REGISTRANT, Field.IANA_ID)
-        return sum(any(self.first(what)) for what in facts) + bool(self.names) + bool(self.codes)
+        """How many kinds of data there are that only a registered name has."""
+        kinds = (Field.CREATED, Field.UPDATED, Field.EXPIRES, Field.REGISTRAR, Field.REGISTRANT, Field.IANA_ID)
+        return sum(any(self.first(what)) for what in kinds) + bool(self.names) + bool(self.codes)
 
 
 def read(text: str, names: Sequence[str], rules: Rules = GENERIC) -> Record:
@@ -197,25 +190,14 @@ def _field(entry: Entry, rules: Rules) -> tuple[Field | None, bool]:
     if what is Field.DNSSEC and entry.place is Place.REGISTRAR:  # a service that it offers to everybody
         return None, False
     if is_others and what is not Field.REGISTRANT and (entry.key in _AMBIGUOUS or entry.place is Place.CONTACT):
-        return (what if what in _EXPLICIT else None), True
+        return (None if what in _NOT_EXPLICIT else what), True
     return what, key in _LATER
 
 
 _AMBIGUOUS = frozenset(
     ("last update", "last updated", "last modified", "registrar", "created on", "updated on", "domain")
 )
-_EXPLICIT = frozenset(
-    (
-        Field.CREATED,
-        Field.UPDATED,
-        Field.EXPIRES,
-        Field.NAME_SERVER,
-        Field.STATUS,
-        Field.DNSSEC,
-        Field.IANA_ID,
-        Field.WHOIS,
-    )
-)
+_NOT_EXPLICIT = frozenset((Field.DOMAIN, Field.REGISTRAR, Field.URL, Field.DS))
 
 
 def _record(findings: _Findings, rules: Rules) -> Record:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jobs.whois.keys import Field
-from jobs.whois.private_registries import suffix_of
+from jobs.whois.registries import private_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Rules:
         encodings: tried in this order; the last one accepts every byte.
         month_first: dates are month/day/year.
         begins: the line after which the record appears again in English.
-        keys: folded names with a meaning of their own; None: the name is ignored.
+        keys: folded names that mean something else here; None: the name is ignored.
         free: statuses of a name that nobody has registered.
         parts: by key, the pattern of a field inside a value (group 1). The last match counts.
         is_generic: only the query or the encoding is peculiar.
@@ -48,12 +48,13 @@ _STATE_UNTIL = (re.compile(r"\((\d{4}/\d{2}/\d{2})\)"), Field.EXPIRES)
 """``Connected (2027/03/31)``: a status, and the date of its end."""
 
 _VERISIGN = Rules(query="domain {}")
-_AFNIC = Rules(keys={"anniversary": None, "last update": Field.UPDATED, "status": Field.STATUS})
-_TCI = Rules(encodings=("utf-8", "koi8-r"), keys={"free date": None, "state": Field.STATUS, "org": Field.REGISTRANT})
+_AFNIC = Rules(keys={"status": Field.STATUS})
+_TCI = Rules(encodings=("utf-8", "koi8-r"), keys={"state": Field.STATUS})
 _FRED = Rules(keys={"registered": Field.CREATED, "expire": Field.EXPIRES})
-_IIS = Rules(keys={"state": Field.STATUS, "transferred": None, "modified": Field.UPDATED})
-_SWITCH = Rules(keys={"first registration date": Field.CREATED, "holder of domain name": Field.REGISTRANT})
-_FREENOM = Rules(month_first=True, keys={"domain registered": Field.CREATED, "organisation": Field.REGISTRANT})
+_IIS = Rules(keys={"state": Field.STATUS, "modified": Field.UPDATED})
+_SWITCH = Rules(keys={"holder of domain name": Field.REGISTRANT})
+_KRNIC = Rules(encodings=("utf-8", "euc_kr", "latin-1"), begins="# ENGLISH")
+_FREENOM = Rules(month_first=True, keys={"organisation": Field.REGISTRANT})
 _TWNIC = Rules(encodings=("utf-8", "big5", "latin-1"), keys={"registration service url": Field.URL})
 _CNNIC = Rules(encodings=("utf-8", "gb18030", "latin-1"), keys={"registration time": Field.CREATED})
 
@@ -65,39 +66,37 @@ RULES: Mapping[str, Rules] = {
     "jp": Rules(
         query="{}/e",
         encodings=("iso2022_jp", "utf-8", "euc_jp", "latin-1"),
-        keys={"registered date": Field.CREATED, "connected date": None, "last update": Field.UPDATED},
         parts={"state": (_STATE_UNTIL,), "状態": (_STATE_UNTIL,)},
     ),
-    "uk": Rules(keys={"data validation": None, "registered for": Field.REGISTRANT, "registered by": Field.REGISTRAR}),
+    "uk": Rules(keys={"registered for": Field.REGISTRANT}),
     **dict.fromkeys(("fr", "pm", "re", "tf", "wf", "yt"), _AFNIC),
-    "it": Rules(keys={"expire date": Field.EXPIRES, "signed": Field.DNSSEC}, free=("available",)),
+    "it": Rules(free=("available",)),
     "pl": Rules(
         encodings=("utf-8", "iso8859-2"),
         keys={"option created": None, "option expiration date": None, "last modified": Field.UPDATED},
     ),
     **dict.fromkeys(("ru", "su", "xn--p1ai"), _TCI),
     "br": Rules(keys={"nslastaa": None, "nsstat": None, "dsrecord": Field.DS, "owner": Field.REGISTRANT}),
-    "kr": Rules(encodings=("utf-8", "euc_kr", "latin-1"), begins="# ENGLISH", keys={"publishes": None}),
-    "xn--3e0b707e": Rules(encodings=("utf-8", "euc_kr", "latin-1"), begins="# ENGLISH", keys={"publishes": None}),
+    **dict.fromkeys(("kr", "xn--3e0b707e"), _KRNIC),
     **dict.fromkeys(("tw", "xn--kpry57d", "xn--kprw13d"), _TWNIC),
     **dict.fromkeys(("cn", "xn--fiqs8s", "xn--fiqz9s"), _CNNIC),
-    "eu": Rules(keys={"script": None}, free=("available",)),
+    "eu": Rules(free=("available",)),
     "be": Rules(keys={"flags": Field.STATUS}, free=("available",)),
     "nl": Rules(keys={"record maintained by": None, "reseller": None}),
     **dict.fromkeys(("se", "nu"), _IIS),
-    "fi": Rules(keys={"available": None, "holder transfer": None, "registrylock": None, "www": Field.URL}),
+    "fi": Rules(keys={"www": Field.URL}),
     "at": Rules(keys={"remarks": None}),
     **dict.fromkeys(("ch", "li"), _SWITCH),
     **dict.fromkeys(("cz", "ar", "cr", "mk", "tz", "al", "fo", "mw"), _FRED),
-    "ca": Rules(keys={"domain status": Field.STATUS}, free=("available",)),
+    "ca": Rules(free=("available",)),
     "au": Rules(keys={"status reason": None, "last modified": Field.UPDATED, "eligibility id": None}),
-    "nz": Rules(keys={"query datetime": None, "original created": None}, free=("220 available",)),
+    "nz": Rules(free=("220 available",)),
     "tr": Rules(encodings=("utf-8", "iso8859-9"), keys={"frozen status": None, "transfer status": None}),
     "ua": Rules(encodings=("utf-8", "koi8-u"), keys={"dom public": None, "mnt by": None}),
-    "no": Rules(keys={"registrar handle": Field.REGISTRAR, "name server handle": None, "norid handle": None}),
+    "no": Rules(keys={"registrar handle": Field.REGISTRAR}),
     "dk": Rules(keys={"registered": Field.CREATED, "dns": None}),
     "il": Rules(
-        keys={"validity": Field.EXPIRES, "changed": None},
+        keys={"changed": None},
         parts={
             "changed": (
                 (re.compile(r"(\d{8}) \(Assigned\)"), Field.CREATED),
@@ -112,7 +111,7 @@ RULES: Mapping[str, Rules] = {
     "pt": Rules(keys={"estado": Field.STATUS}),
     "lv": Rules(encodings=("utf-8", "iso8859-13"), free=("free",)),
     "lt": Rules(encodings=("utf-8", "iso8859-13"), free=("available",)),
-    "ee": Rules(keys={"outzone": None, "delete": None, "registered": Field.CREATED}),
+    "ee": Rules(keys={"registered": Field.CREATED}),
     "sk": Rules(encodings=("utf-8", "iso8859-2"), keys={"valid until": Field.EXPIRES}),
     "hu": Rules(encodings=("utf-8", "iso8859-2")),
     "bg": Rules(encodings=("utf-8", "cp1251"), keys={"requested on": None}),
@@ -127,6 +126,6 @@ RULES: Mapping[str, Rules] = {
 
 def rules_of(domain: str) -> Rules:
     """The rules for a domain, by its last label. A private registry follows none of its top-level domain's."""
-    if suffix_of(domain):
+    if private_suffix(domain):
         return GENERIC
     return RULES.get(domain.rpartition(".")[2], GENERIC)

@@ -9,8 +9,8 @@ from jobs import hosts
 from jobs.hosts import NotPublic
 from jobs.ports import Ports, WhoisText
 from jobs.whois.lines import tokens
-from jobs.whois.private_registries import SERVERS, suffix_of
 from jobs.whois.record import Record, read
+from jobs.whois.registries import PRIVATE, private_suffix
 from jobs.whois.rules import GENERIC, Rules, rules_of
 from jobs.whois.text import cut, decode
 from jobs.whois.values import whois_server
@@ -77,8 +77,8 @@ class Search:
         return int(max(text.age_s for _, text, _ in self._texts))
 
     def _registry(self) -> str:
-        if private := suffix_of(self._domain):
-            return SERVERS[private]
+        if private := private_suffix(self._domain):
+            return PRIVATE[private]
         text = self._whois.ask(self._whois.root, self._top, deadline=self._deadline)
         self.visited.append(self._whois.root)
         server = referral(decode(text.raw))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from jobs.engines.text.names import names
+
 LONGEST_NAME = 255
 
 EPP_CODES = (
@@ -21,39 +23,14 @@ _HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+")
 _PARTED = re.compile(r"[,;|]| / ")
 _SEPARATORS = re.compile(r"[\s,;|]+")
 _TAG = re.compile(r"\s*\[tag = [^\]]{0,80}\]", re.IGNORECASE)
-_NOTHING = frozenset(
+_PLACEHOLDERS = frozenset(
     (
-        "",
-        "-",
-        "--",
-        "n/a",
-        "na",
-        "none",
-        "null",
-        "nil",
-        "not available",
-        "not disclosed",
-        "not applicable",
-        "unknown",
-        "tbd",
+        *("", "-", "--", "n/a", "na", "none", "null", "nil", "not available", "not disclosed", "not applicable"),
+        *("unknown", "tbd"),
     )
 )
-_SIGNED = ("signed", "yes", "active", "y", "true", "1", "서명", "ok", "enabled", "署名")
-_UNSIGNED = (
-    "unsigned",
-    "no",
-    "not",
-    "inactive",
-    "n",
-    "false",
-    "0",
-    "none",
-    "미서명",
-    "disabled",
-    "unknown",
-    "-",
-    "未署名",
-)
+_SIGNED = names("signed yes active y true 1 서명 ok enabled 署名")
+_UNSIGNED = names("unsigned no not inactive n false 0 none 미서명 disabled unknown - 未署名")
 
 
 def name_servers(value: str) -> list[str]:
@@ -93,7 +70,7 @@ def text_or_none(value: str) -> str | None:
     """A name, or None for a placeholder."""
     text = " ".join(value.split())[:LONGEST_NAME]
     folded = text.lower().strip(" .")
-    return None if folded in _NOTHING or folded.startswith(("no registrar", "not disclosed", "redacted")) else text
+    return None if folded in _PLACEHOLDERS or folded.startswith(("no registrar", "not disclosed", "redacted")) else text
 
 
 def web_address(value: str) -> str | None:

@@ -1,6 +1,6 @@
 """Recognises sentences about the state of a name. They count only without a record, and never inside boilerplate.
 
-Boilerplate is prose: a paragraph of many lines, or a line that goes on after the matched words. So a sentence counts if it
+Boilerplate is prose: a paragraph of many lines, or a line that continues after the matched words. So a sentence counts if it
 is the whole line, and the line either names the domain or is in a short paragraph. no_match.py has the sentences that say
 that nobody has registered a name.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from jobs.whois.lines import Token
 from jobs.whois.no_match import ASKED, is_no_match
-from jobs.whois.private_registries import suffix_of
+from jobs.whois.registries import private_suffix
 
 SHORT_PARAGRAPH = 3
 """Lines."""
@@ -74,7 +74,7 @@ class Speech:
     """
 
     def __init__(self, tokens: Sequence[Token], names: Sequence[str]) -> None:
-        self._top = "" if not names or suffix_of(names[0]) else names[0].rpartition(".")[2]
+        self._top = "" if not names or private_suffix(names[0]) else names[0].rpartition(".")[2]
         self._sentences = list(_sentences(tokens, names))
         self._lines = len(tokens)
 
@@ -115,7 +115,7 @@ class Speech:
 
 
 def _sentences(tokens: Sequence[Token], names: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, folded and with § for the domain's name, and whether its paragraph is short."""
+    """Fold each line, with § for the domain's name. Yields it, and whether its paragraph is short."""
     paragraph: list[Token] = []
     for token in tokens:
         if token.is_after_gap:

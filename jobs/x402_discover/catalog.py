@@ -1,6 +1,6 @@
 """Finds calls in a JSON document of unknown shape. Published manifests have little in common, so the rules are about position:
 
-- An object with an address and payment terms of its own is a paid call.
+- An object that states an address and payment terms is a paid call.
 - In a list or map of calls (`resources`, `endpoints`, `items`, ...), an object, text or key with an address is a call too.
   It inherits the terms that the enclosing objects state for all.
 - A call without any terms is only *listed*: an x402 document names it, but nothing says what it costs.

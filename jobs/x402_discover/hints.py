@@ -64,17 +64,8 @@ class _Page:
             if _CATALOG.search(re.split(r"[?#]", href[: MAX_URL + 1], maxsplit=1)[0]):
                 self._add("anchor", href)
 
-    def end(self, tag: str) -> None:
-        """Ignore an end tag."""
-
-    def data(self, data: str) -> None:
-        """Ignore text."""
-
-    def comment(self, text: str) -> None:
-        """Ignore a comment and everything in it."""
-
     def close(self) -> None:
-        """Ignore the end of the page."""
+        """Ignore the end of the page. lxml calls this method; it needs none for end tags, texts and comments."""
 
     def _add(self, kind: HintType, value: str, *, must_look: bool = False) -> None:
         text = clean(value)

@@ -107,7 +107,7 @@ class Calls:
             found.append(f"Calls at other origins than the target, which may be somebody else's: {foreign}.")
         if listed := sum(call.evidence == "listed" for call in self._found):
             found.append(
-                f"Calls that are listed without payment terms, which only their own challenges tell: {listed}."
+                f"Calls that are listed without payment terms, whose prices only their challenges state: {listed}."
             )
         return found
 

@@ -26,7 +26,7 @@ READING_LIMIT_S = 3.0
 READINGS_LIMIT_S = 15.0
 """Limit for all readings and the requests between them, including the wait for a free child process."""
 MAX_WARNINGS = 40
-MAX_LINKS_TOLD = 10
+MAX_IGNORED_LINKS = 10
 """How many links that are not called get a warning."""
 
 _WELL_KNOWN: tuple[tuple[str, SourceName], ...] = (
@@ -223,18 +223,18 @@ def _fail(found: Survey, url: PublicUrl, error: str) -> None:
 def _linked(found: Survey, site: Site) -> list[PublicUrl]:
     """The links of the page to its own site. All others get a warning and are not called."""
     urls: list[PublicUrl] = []
-    told: list[str] = []
+    ignored: list[str] = []
     for hint in found.hints:
         if hint.url is None:
             continue
         try:
             url = public_url(hint.url, site)
         except NotPublic as refused:
-            told.append(f"A link of the page is not called: {refused.detail}")
+            ignored.append(f"A link of the page is not called: {refused.detail}")
             continue
         if is_same_site(url.host, found.target.host):
             urls.append(url)
         else:
-            told.append(f"A link of the page leads to another site, which is not called: {url.host}.")
-    found.warn(*list(dict.fromkeys(told))[:MAX_LINKS_TOLD])
+            ignored.append(f"A link of the page leads to another site, which is not called: {url.host}.")
+    found.warn(*list(dict.fromkeys(ignored))[:MAX_IGNORED_LINKS])
     return urls

@@ -48,7 +48,7 @@ def _activity(watched: Watched) -> Iterator[Alert]:
     if not watched.is_complete:
         yield "incomplete_history", "The nodes lack a part of the history since the last call: activity may be missing."
     if watched.history.is_truncated:
-        yield "activity_truncated", "There is more activity than one answer tells. The next call goes on after it."
+        yield "activity_truncated", "There is more activity than one answer lists. The next call continues after it."
     for transaction in watched.failed:
         yield "transaction_failed", f"{transaction.hash} failed with {transaction.result}."
     for transaction in watched.transactions:

@@ -12,18 +12,18 @@ from jobs.ports.xrpl import Point
 
 VERSION = 1
 MAX_SEEN = 1_000
-"""Destinations that are remembered, 35 KB of them: a wallet that pays more than that is told again of the oldest."""
+"""How many destinations are remembered (35 KB). If a wallet pays more of them, the oldest are reported as new again."""
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """An observation.
 
     Attributes:
-        network: CAIP-2. That of another one says nothing.
-        ledger, position: the Point up to which everything has been told.
+        network: CAIP-2. A baseline of another network is ignored.
+        ledger, position: the Point up to which everything has been reported.
         xrp, rlusd: the balances there; None: not known, because history was missing.
         activated: whether there was such an account in the newest ledger.
-        seen: destinations that have been told, those of the latest payments last: ``r...`` or ``r...:tag``.
+        seen: reported destinations, those of the latest payments last: ``r...`` or ``r...:tag``.
     """
 
     version: int = VERSION
@@ -37,7 +37,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def point(self) -> Point:
-        """Up to where everything has been told."""
+        """The point up to which everything has been reported."""
         return Point(self.ledger, self.position)
 
 
@@ -58,7 +58,7 @@ def write(baseline: Baseline) -> bytes:
 
 
 def seen_with(seen: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
-    """Those seen before and now, the latest last and the oldest forgotten."""
+    """The destinations seen before and now, the latest last, without the oldest."""
     ordered = dict.fromkeys(seen)
     for name in now:
         ordered.pop(name, None)

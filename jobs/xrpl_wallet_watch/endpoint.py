@@ -1,9 +1,9 @@
 """xrpl-wallet-watch: what a wallet on the XRP Ledger has, and what happened to it since this payer's last call.
 
-- The first call makes the baseline at the newest validated ledger and tells no history. Each later one tells what came after
-  the last, the oldest first. Beyond 200 transactions `truncated` is true, and the next call goes on where this one ended.
-- Amounts are decimal texts: XRP in XRP (not drops), and RLUSD of Ripple's issuer alone. `deltas` are what the transactions
-  told here moved, fees included.
+- The first call makes the baseline at the newest validated ledger and reports no history. Each later one reports what came
+  after the last, the oldest first. Beyond 200 transactions `truncated` is true, and the next call continues after them.
+- Amounts are decimal texts: XRP in XRP (not drops), and RLUSD of Ripple's issuer alone. `deltas` are what the listed
+  transactions moved, fees included.
 - `delivered` is what arrived, not what a transaction says: a partial payment may say a million and deliver a cent.
 - A failed transaction (`tec...`) did nothing but cost its fee. An account that does not exist is an answer: `activated` is
   false.
@@ -18,6 +18,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.observation import Observed
 from jobs.ports import Context
 from jobs.ports.xrpl import History
@@ -31,7 +32,7 @@ from shared.money import Price
 from shared.x402.networks import Rail
 
 WITHIN_S = 10.0
-"""For all that is asked of nodes."""
+"""Limit for all reads of nodes."""
 PRICE = Price.of("0.001")
 EXAMPLE_ADDRESS = "r3JnSYLzV2GaxXkMQCtMmYqPpt1B1zbxDA"
 """An account of the sandbox: compose/sandbox/xrpl_node.py."""
@@ -40,14 +41,7 @@ Address = Annotated[str, msgspec.Meta(min_length=1, max_length=addresses.LONGEST
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    address: Annotated[
-        str,
-        msgspec.Meta(
-            min_length=1,
-            max_length=addresses.LONGEST,
-            description="The wallet, as classic address (r...) or X-address (X...).",
-        ),
-    ]
+    address: Annotated[Address, doc("The wallet, as classic address (r...) or X-address (X...).")]
     min_calls_remaining: Annotated[
         int,
         msgspec.Meta(

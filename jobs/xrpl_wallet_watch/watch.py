@@ -46,12 +46,12 @@ class Watched:
 
     @property
     def rlusd(self) -> Decimal:
-        """How much more RLUSD."""
+        """How much more RLUSD it has."""
         return _sum(transaction.rlusd for transaction in self.transactions)
 
     @property
     def reached(self) -> Point:
-        """Up to where this call tells everything that the nodes know."""
+        """The point up to which this call reports everything that the nodes know."""
         if self.history.is_truncated and self.transactions:
             last = self.transactions[-1]
             return Point(last.ledger, last.position)
@@ -70,7 +70,7 @@ class Watched:
 
     @property
     def failed(self) -> Sequence[Transaction]:
-        """Those that did nothing but cost their fee."""
+        """The transactions that did nothing but cost their fee."""
         return [transaction for transaction in self.transactions if transaction.result != SUCCESS]
 
     @property
@@ -82,7 +82,7 @@ class Watched:
         )
 
     def new_destinations(self) -> Iterator[tuple[Recipient, Transaction]]:
-        """Whom the wallet has paid, or promised to pay, for the first time that a call tells of."""
+        """The recipients that the wallet has paid, or promised to pay, and that no earlier call listed."""
         seen = set(self.since.seen if self.since else ())
         for recipient, transaction in self._destinations():
             if name(recipient) not in seen:
@@ -148,7 +148,7 @@ def runway(wallet: WalletState, price: Decimal) -> Runway:
 
 
 def health(wallet: WalletState) -> str:
-    """Of the trust line: `missing`, `frozen`, `empty` or `ok`."""
+    """The health of the trust line: `missing`, `frozen`, `empty` or `ok`."""
     if wallet.line is None:
         return "missing"
     if wallet.line.is_frozen:
@@ -157,7 +157,7 @@ def health(wallet: WalletState) -> str:
 
 
 def balances(wallet: WalletState) -> tuple[Decimal, Decimal]:
-    """In XRP and RLUSD."""
+    """The balances in XRP and RLUSD."""
     return Decimal(wallet.balance) / DROPS, wallet.line.balance if wallet.line else Decimal(0)
 
 
@@ -175,7 +175,7 @@ def counterparty(transaction: Transaction, address: str) -> str | None:
 
 
 def name(recipient: Recipient) -> str:
-    """As a baseline writes it."""
+    """The recipient as a baseline writes it."""
     return recipient.address if recipient.tag is None else f"{recipient.address}:{recipient.tag}"
 
 

@@ -13,15 +13,11 @@ LANGUAGE = "[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}"
 
 _MAX_NAMED = 20
 
-# YouTube still writes codes that ISO 639-1 has replaced, and writes some languages with two different codes.
+# YouTube writes codes that ISO 639-1 has replaced, and writes some languages with two different codes.
 _SAME = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "nb": "no", "tl": "fil"}
 _SCRIPTS = {
-    "zh-cn": "zh-hans",
-    "zh-sg": "zh-hans",
-    "zh-my": "zh-hans",
-    "zh-tw": "zh-hant",
-    "zh-hk": "zh-hant",
-    "zh-mo": "zh-hant",
+    **dict.fromkeys(("zh-cn", "zh-sg", "zh-my"), "zh-hans"),
+    **dict.fromkeys(("zh-tw", "zh-hk", "zh-mo"), "zh-hant"),
 }
 _SAME_LANGUAGE = 100
 

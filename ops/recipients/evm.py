@@ -6,7 +6,7 @@ from contextlib import closing
 
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import EvmRailSettings
-from shared.x402.evm import domain_separator, keccak256
+from shared.x402.evm import domain_separator, selector
 from shared.x402.networks import EVM_USDC, EvmToken
 
 
@@ -35,7 +35,7 @@ def _word(node: JsonRpc, token: EvmToken, function: str, argument: str = "") -> 
     Raises:
         ValueError: it is not one word.
     """
-    data = f"0x{keccak256(function.encode())[:4].hex()}{argument}"
+    data = f"0x{selector(function).hex()}{argument}"
     word = bytes.fromhex(node("eth_call", {"to": token.address, "data": data}, "latest").removeprefix("0x"))
     if len(word) != 32:
         raise ValueError("not one word")

@@ -1,7 +1,7 @@
-"""Tells whether replicas of the ledger have what one connection has written and read there.
+"""Checks whether replicas of the ledger have what one connection has written and read there.
 
-WAIT alone says it of the connection's own writes. What it has only read may be another's write that no replica has yet. So a
-write of its own comes first: replicas get writes in their order, and those that have this one have all that came before.
+WAIT covers only the writes of its connection. What the connection has read may be another's write that no replica has yet. So
+the connection writes first: replicas get writes in their order, and those that have this write have all that came before.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def fence(replicas: int) -> tuple[Command, ...]:
 
 
 def missing(answers: list[Any], replicas: int) -> str:
-    """Why nothing of what the commands before the fence were answered may be told; empty when all of it may.
+    """Why the answers to the commands before the fence must not be used; empty when they may be.
 
     Args:
-        answers: of the commands of `fence`. An exception stands for the answer of a command that was refused or lost.
+        answers: of the commands of `fence`. An exception takes the place of the answer of a command that was refused or lost.
     """
     if not replicas:
         return ""

@@ -4,7 +4,7 @@ One payment has two keys: its record (a hash) and its answer, which the `done` s
 else. Beside them there are indexes and the journal.
 
 Every key belongs to one of 64 buckets and begins with ``coinslot:{00}:`` to ``coinslot:{3f}:``: a hash tag of Redis Cluster.
-Every script has the keys of one bucket alone, also for a payer's limits and what calls observe. So buckets can lie on several
+Every script has the keys of one bucket only, also for a payer's limits and what calls observe. So buckets can lie on several
 servers. What goes over all payments is one index for each bucket: readers go over the buckets.
 
 The payer decides the bucket. But all payments on networks whose payments carry a token of ours are in bucket 0: a token pays
@@ -23,25 +23,25 @@ BUCKETS = 64
 """It is part of every key: another number is another ledger."""
 
 
-def _of_each_bucket(name: str) -> tuple[str, ...]:
+def of_each_bucket(name: str) -> tuple[str, ...]:
     return tuple(f"coinslot:{{{bucket:02x}}}:{name}" for bucket in range(BUCKETS))
 
 
-OPEN = _of_each_bucket("open")
+OPEN = of_each_bucket("open")
 """By bucket: ZSET of the payments that are not at their end. Score: when to look at them next, in Unix milliseconds."""
-REFUNDABLE = _of_each_bucket("refundable")
+REFUNDABLE = of_each_bucket("refundable")
 """By bucket: ZSET of the payments that were charged and never answered. Score: when that was given up, in Unix milliseconds."""
-RECHECK = _of_each_bucket("recheck")
+RECHECK = of_each_bucket("recheck")
 """By bucket: ZSET of the payments whose settlement is looked at once more. Score: when, in Unix milliseconds."""
-LOST = _of_each_bucket("lost")
+LOST = of_each_bucket("lost")
 """By bucket: ZSET of the payments that the chain took back after they were settled. Score: when that was found, in Unix
 milliseconds."""
-JOURNAL = _of_each_bucket("journal")
+JOURNAL = of_each_bucket("journal")
 """By bucket: stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, or FAILURE of a job),
 `attempts`; of a job that failed also `cause` and `fault` (shared/endpoint.py). DONE with a cause: the failure is the answer."""
-PREFIXES = _of_each_bucket("")
+PREFIXES = of_each_bucket("")
 """By bucket: what the keys begin with that belong to one payer."""
-RECORDS = _of_each_bucket("payment:")
+RECORDS = of_each_bucket("payment:")
 """By bucket: what the keys of records begin with, before the payment id."""
 JOURNAL_LENGTH, SHARED_JOURNAL_LENGTH = 12_000, 250_000
 """Of one bucket, and of bucket 0. All of them take about 150 MB. Older entries are dropped."""

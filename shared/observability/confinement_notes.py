@@ -1,4 +1,4 @@
-"""What is missing on a machine to confine children: its workers note it in the queue Redis, and operators are told."""
+"""What is missing on a machine to confine children: its workers note it in the queue Redis for operators."""
 
 from __future__ import annotations
 

@@ -36,20 +36,20 @@ def redact_logs() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     logging.setLogRecordFactory(redacted_record)
     logging.raiseExceptions = False  # logging would print a record that it cannot format, with its arguments
-    sys.excepthook = lambda kind, error, trace: _tell(error)
-    threading.excepthook = lambda told: _tell(told.exc_value)
-    sys.unraisablehook = lambda told: _tell(told.exc_value)
+    sys.excepthook = lambda kind, error, trace: _write(error)
+    threading.excepthook = lambda failure: _write(failure.exc_value)
+    sys.unraisablehook = lambda failure: _write(failure.exc_value)
 
 
 def places(error: BaseException) -> str:
     """A traceback without the texts of exceptions: places and types, causes first."""
-    told: list[str] = []
+    texts: list[str] = []
     current: BaseException | None = error
     while current is not None:
         kind = type(current)
-        told.append(f"{''.join(traceback.format_tb(current.__traceback__))}{kind.__module__}.{kind.__qualname__}")
+        texts.append(f"{''.join(traceback.format_tb(current.__traceback__))}{kind.__module__}.{kind.__qualname__}")
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
-    return "\n\n".join(reversed(told))
+    return "\n\n".join(reversed(texts))
 
 
 def redacted_record(
@@ -103,6 +103,6 @@ def _shown_by_us(argument: Any) -> Any:
     return type(argument).__name__ if isinstance(argument, bytes | dict | list | tuple) else argument
 
 
-def _tell(error: BaseException | None) -> None:
+def _write(error: BaseException | None) -> None:
     if error is not None and sys.stderr is not None:
         sys.stderr.write(f"{places(error)}\n")

@@ -41,7 +41,7 @@ class CallIds(Protocol):
 
 @dataclass(slots=True)
 class JobIds:
-    """The ids of a call, in a process that was told them."""
+    """The ids of a call in a worker, which gets them with the job."""
 
     request_id: str = ""
     payment_id: str = ""

@@ -1,6 +1,6 @@
 """What the processes of one machine count, for Prometheus.
 
-Each process counts into two files of its own in COINSLOT_METRICS_DIR, and the exporter (ops/exporter.py) adds them up: only the
+Each process counts into two files in COINSLOT_METRICS_DIR, and the exporter (ops/exporter.py) adds them up: only the
 exporter needs a port, and what a process has counted outlives it. Without that setting nothing is counted, and
 prometheus_client is not imported. Every label has a closed set of values, so no caller can make a new series.
 """
@@ -149,7 +149,7 @@ class Series:
     def __init__(self, name: str) -> None:
         from prometheus_client import CollectorRegistry, Counter, Histogram, values
 
-        # The library would name files after the process id alone, which another process gets later.
+        # The library would name files after the process id only, which another process gets later.
         values.ValueClass = values.MultiProcessValue(lambda: name)  # type: ignore[no-untyped-call]
         registry = CollectorRegistry()  # the exporter reads the files: nothing is collected here
 

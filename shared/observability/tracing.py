@@ -12,7 +12,7 @@ OpenTelemetry's own variables say where spans go (OTEL_EXPORTER_OTLP_ENDPOINT), 
 many calls are sampled (OTEL_TRACES_SAMPLER). They leave over OTLP/HTTP from a thread of their own. Its queue is bounded: spans
 are dropped while the collector is slow or down.
 
-A caller's own `traceparent` is not read. A stranger could choose ids with it: add a million calls to one trace, or overrule
+A caller's own `traceparent` is not read. Callers could choose ids with it: add a million calls to one trace, or overrule
 the sampler. A caller that wants to find its calls sends an X-Request-Id, which is an attribute.
 
 An attribute is never a body, a key, an answer, a URL of a caller or a whole payer.

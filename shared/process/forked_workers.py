@@ -11,7 +11,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def prepare_forks() -> None:
-    """From now on, a process that this one forks ends with SIGTERM until it has a handler of its own, and with its parent.
+    """From now on, a process that this one forks ends with SIGTERM until it installs a handler, and ends with its parent.
 
     A worker has the handlers of its master until it has loaded its app: it would ignore a SIGTERM, and the stop take 40 s. A
     worker whose master was killed would serve on, beside the master's successor. The kernel kills it (Linux only).

@@ -29,7 +29,7 @@ def give_way(niceness: int) -> None:
     own. Also, a running process may use up its slice before a process that wakes gets the processor, whatever its niceness.
     From Linux 6.12 a waking process with a shorter slice preempts it (sched_runtime of sched_setattr(2)). So this process asks
     for a longer slice, and as SCHED_BATCH it does not preempt others when it wakes. Echo's p99 beside catastrophic patterns is
-    2.3 times its p99 alone without these hints, and 1.3 times with them (tests/bench/bench_hostile.py).
+    2.3 times its p99 without these patterns when these hints are missing, and 1.3 times with them.
 
     A process that was started with another policy (chrt -i, systemd's CPUSchedulingPolicy) keeps it, and so does one that was
     started with a higher niceness.

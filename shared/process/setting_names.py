@@ -14,7 +14,8 @@ NOT_SETTINGS = frozenset(
     f"{PREFIX}{name}"
     for name in (
         *("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL", "MAX_PRICE", "STATE_DIR"),
-        *("CAPS_FILE", "CAP_PER_CALL", "CAP_PER_DAY", "CAP_TOTAL", "CAP_PER_ENDPOINT"),
+        *("CAPS_FILE", "CAP_PER_CALL", "CAP_PER_DAY", "CAP_TOTAL", "CAP_PER_ENDPOINT", "CAP_DEPOSIT"),
+        *("SCHEME", "CHANNEL_KEY_FILE"),
     )
 )
 """Of scripts/run and of the buyer's command."""
@@ -23,12 +24,12 @@ NOT_SETTINGS = frozenset(
 def unknown(environment: Mapping[str, str]) -> list[str]:
     """A sentence for each, with the nearest name that there is."""
     known = {name.removeprefix(PREFIX) for name in Settings().variables().keys() | NOT_SETTINGS}
-    told = []
+    sentences = []
     for name in sorted(environment):
         if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known:
             near = difflib.get_close_matches(name.removeprefix(PREFIX), known, 1)
-            told.append(f"{name} is no setting" + (f": did you mean {PREFIX}{near[0]}?" if near else ""))
-    return told
+            sentences.append(f"{name} is no setting" + (f": did you mean {PREFIX}{near[0]}?" if near else ""))
+    return sentences
 
 
 def read_settings(environment: Mapping[str, str], command: str = "") -> Settings:

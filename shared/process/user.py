@@ -1,4 +1,4 @@
-"""Processes that see strangers' data do not run as root, where money is real."""
+"""Processes that see callers' data do not run as root in production."""
 
 from __future__ import annotations
 

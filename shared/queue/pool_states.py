@@ -31,7 +31,7 @@ class PoolState:
     available: int
     """Living worker processes whose ports work."""
     closed_ms: int
-    """How long its only upstream will still refuse our calls."""
+    """For how long from now its only upstream refuses our calls."""
     reason: str
     """Why a living worker cannot run jobs, as its port says; "" when all can."""
 

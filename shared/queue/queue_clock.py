@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 MEASURED_EVERY_S = 1.0
 MOST_OFFSET_S = 1.0
-"""Operators are told of a machine whose own clock is further from the queue's: it judges when payments begin and lapse."""
+"""Operators see a notice about a machine whose clock is further from the queue's: it judges when payments begin and lapse."""
 NOTES = "coinslot:clocks"
 """A hash in the queue Redis, a note by machine: which workers run where the clock is that wrong."""
 STALE_S = 60.0

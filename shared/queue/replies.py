@@ -3,7 +3,7 @@
 A list belongs to a process, so a call needs no subscription, and replies to a process that has ended expire.
 
 A long outcome waits in other lists, in parts that the API takes one after the other. In one piece it would delay every other
-reply for milliseconds, in Redis and in the API (tests/bench/bench_hostile.py).
+reply for milliseconds, in Redis and in the API.
 """
 
 from __future__ import annotations

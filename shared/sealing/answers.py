@@ -91,5 +91,5 @@ def is_secret_of(endpoint: Endpoint, secret: bytes) -> bool:
 
 
 def _binding(endpoint: Endpoint, payment_id: str) -> bytes:
-    # No endpoint's name has a bar, so that one text stands for one pair.
+    # No endpoint's name has a bar, so one text belongs to one pair.
     return f"{payment_id}|{endpoint.name}".encode()

@@ -46,7 +46,7 @@ class CdpKey:
         self._algorithm = algorithm
 
     def headers(self, method: str, url: str) -> dict[str, str]:
-        """The header of one call, with a token of its own.
+        """The header of one call, with a new token.
 
         Args:
             url: full address of the call. What a token is for leaves out the query and a password.

@@ -18,6 +18,7 @@ from shared.settings.rules import (
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _MAX_FEE = above_zero(1_000_000, "(0, 1000000] gwei")
+_NO_FILE = Path()
 _LOW_BALANCE = within(0, 1_000_000, "[0, 1000000] ETH")
 
 
@@ -66,6 +67,36 @@ class EvmRailSettings(RailSettings):
     journal_file: str = setting("", anything)
     """File of what was sent and is in no block yet. Empty: beside the settler's key, with the chain's id in its name."""
 
+    channels: str = setting("off", matching("on|off", "on or off"))
+    """Whether calls are also sold by channels: scheme `batch-settlement` (docs/channels.md)."""
+    authorizer_key_file: Path = Path("var/evm-authorizer.key")
+    """Private key in hex that signs claims and refunds of channels. Only the claimer reads it. It holds no money, and is
+    another one than the settler's."""
+    withdraw_delay_s: int = setting(86_400, within(900, 2_592_000, "[900, 2592000] seconds"))
+    """How long a payer who withdraws from a channel has to wait. Until then what he owes has to be claimed. It is part of the
+    offer: another value makes other channels."""
+    min_deposit: int = setting(100_000, within(1, 100_000_000, "[1, 100000000] atomic units"))
+    """Least deposit into a channel, in atomic units of the token. The offer of a dear endpoint has ten times its price."""
+    claim_value: int = setting(1_000_000, within(1, 100_000_000, "[1, 100000000] atomic units"))
+    """When a channel owes so many atomic units, it is claimed at once."""
+    claim_after_s: int = setting(3_600, within(1, 648_000, "[1, 648000] seconds"))
+    """And when its oldest charge is so old. A quarter of the delay, where that is less."""
+    ether_price: float = setting(3_000.0, above_zero(1_000_000, "(0, 1000000] USDC"))
+    """What an ether costs in USDC: with it the claimer judges whether a claim is worth its gas."""
+    channels_stale_s: int = setting(60, within(5, 225, "[5, 225] seconds"))
+    """No voucher is taken while the claimer has not looked at the chain for so long: a withdrawal could be under way, and the
+    shortest takes 900 s."""
+
+    @property
+    def has_channels(self) -> bool:
+        """Whether calls are also sold by channels."""
+        return self.channels == "on"
+
+    @property
+    def claim_within_s(self) -> float:
+        """How old a charge may be that is not claimed."""
+        return min(self.claim_after_s, self.withdraw_delay_s / 4)
+
     @property
     def journal_path(self) -> Path:
         """Where that file is."""
@@ -80,6 +111,14 @@ class EthereumRailSettings(EvmRailSettings):
     facilitator_cdp_key_file: str = setting("", anything, init=False)
     max_fee_gwei: float = setting(20.0, _MAX_FEE)
     low_balance_eth: float = setting(0.05, _LOW_BALANCE)
+    channels: str = setting("off", anything, init=False)
+    authorizer_key_file: Path = setting(_NO_FILE, anything, init=False)  # noqa: RUF009  # it makes a field
+    withdraw_delay_s: int = setting(86_400, anything, init=False)
+    min_deposit: int = setting(0, anything, init=False)
+    claim_value: int = setting(0, anything, init=False)
+    claim_after_s: int = setting(0, anything, init=False)
+    ether_price: float = setting(0.0, anything, init=False)
+    channels_stale_s: int = setting(60, anything, init=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a setting's value must be. A rule stands on the field that it is for: ``port: int = setting(4020, PORT)``."""
+"""The rules for the values of settings. Each field has its rule: ``port: int = setting(4020, PORT)``."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def service_folder(env: Mapping[str, str], folder: Path) -> Path | None:
 
 def with_settings(env: Mapping[str, str], folder: Path) -> tuple[dict[str, str], Path | None]:
     """The environment with the settings of the service in `service_folder`, and their file. Without such a service, or
-    where the file adds nothing, it is the environment alone.
+    where the file adds nothing, it is only the environment.
 
     Raises:
         InvalidSetting: the file cannot be read.

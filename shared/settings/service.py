@@ -79,8 +79,8 @@ class Settings:
     Several addresses with commas between them are primaries that share the payers, 64 at most: in the same order everywhere and
     for good (docs/scaling.md). A comma in a password is ``%2C``."""
     ledger_replicas: int = setting(0, within(0, 9, "[0, 9]"))
-    """How many replicas of the ledger have to have what is told to a caller or sent to a facilitator. 0: nothing waits for any.
-    With more, a failover loses nothing that anybody was told (docs/operations.md)."""
+    """How many replicas of the ledger must have what a caller or a facilitator is sent. 0: nothing waits for any. With more, a
+    failover loses nothing that was sent to anybody (docs/operations.md)."""
     redis_ca_file: str = setting("", anything)
     """PEM file of certificate authorities that ``rediss://`` servers are checked with, beside the public ones."""
     queue_url: str = setting("redis://127.0.0.1:4023/0", redis_address, is_required=True)

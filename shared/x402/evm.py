@@ -50,6 +50,11 @@ def keccak256(data: bytes) -> bytes:
     return keccak.new(digest_bits=256, data=data).digest()
 
 
+def selector(signature: str) -> bytes:
+    """The four bytes that name a contract's function, by a signature like ``transfer(address,uint256)``."""
+    return keccak256(signature.encode())[:4]
+
+
 _DOMAIN_TYPEHASH = keccak256(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")
 TRANSFER_TYPEHASH = keccak256(
     b"TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
@@ -159,10 +164,9 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
     is_ecdsa = len(signature) == 65
     if is_ecdsa:
         digest = transfer_digest(offer, payer, fields.to, value, valid_after, valid_before, nonce)
-        if _signer(digest, signature) != payer:
+        if signer_of(digest, signature) != payer:
             raise PaymentRefused("invalid_exact_evm_payload_signature")
-        # v of 0 and of 27 mean the same. One form, because keys are derived from the signature.
-        signature = signature[:64] + bytes([signature[64] % 27 + 27])
+        signature = canonical(signature)
     elif decoded.signature.endswith(_ERC6492_SUFFIX):
         # Its settlement would call a factory of the client's choice, at the settler's cost.
         raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
@@ -184,7 +188,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
 
 @lru_cache(maxsize=16)
 def domain_separator(name: str, version: str, chain_id: int, contract: str) -> bytes:
-    """EIP-712 domain separator of a token. Base USDC's is 0x02fa7265…c7834f."""
+    """EIP-712 domain separator of a contract. Base USDC's is 0x02fa7265…c7834f."""
     return keccak256(
         _DOMAIN_TYPEHASH
         + keccak256(name.encode())
@@ -198,18 +202,27 @@ def transfer_digest(
     offer: Offer, payer: str, to: str, value: int, valid_after: int, valid_before: int, nonce: bytes
 ) -> bytes:
     """The 32 bytes that a payer signs to pay `offer`."""
-    chain_id = int(offer.network.partition(":")[2])
-    separator = domain_separator(offer.extra["name"], offer.extra["version"], chain_id, offer.asset)
-    struct_hash = keccak256(
+    return hash_typed(
+        token_separator(offer),
         TRANSFER_TYPEHASH
         + _word(payer)
         + _word(to)
         + value.to_bytes(32, "big")
         + valid_after.to_bytes(32, "big")
         + valid_before.to_bytes(32, "big")
-        + nonce
+        + nonce,
     )
-    return keccak256(b"\x19\x01" + separator + struct_hash)
+
+
+def token_separator(offer: Offer) -> bytes:
+    """EIP-712 domain separator of an offer's token."""
+    chain_id = int(offer.network.partition(":")[2])
+    return domain_separator(offer.extra["name"], offer.extra["version"], chain_id, offer.asset)
+
+
+def hash_typed(separator: bytes, content: bytes) -> bytes:
+    """The EIP-712 hash of a struct, given as its type hash and its encoded fields."""
+    return keccak256(b"\x19\x01" + separator + keccak256(content))
 
 
 def authorization_digest(offer: Offer, checked: EvmAuthorization) -> bytes:
@@ -251,7 +264,7 @@ def _word(address: str) -> bytes:
     return bytes(12) + bytes.fromhex(address[2:])
 
 
-def _signer(digest: bytes, signature: bytes) -> str | None:
+def signer_of(digest: bytes, signature: bytes) -> str | None:
     """The account that signed, or None. A high s is refused, and v outside {0, 1, 27, 28}, as the token does it."""
     v = signature[64]
     recovery_id = v - 27 if v >= 27 else v
@@ -263,3 +276,9 @@ def _signer(digest: bytes, signature: bytes) -> str | None:
         # coincurve raises a bare Exception for values that recover to no point.
         return None
     return address_of(key)
+
+
+def canonical(signature: bytes) -> bytes:
+    """A signature with v of 27 or 28, as contracts take it: v of 0 and of 27 mean the same. One form, because keys are derived
+    from it."""
+    return signature[:64] + bytes([signature[64] % 27 + 27])

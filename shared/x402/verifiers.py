@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from shared.money import Price
-from shared.x402 import evm, solana, stellar, xrpl
+from shared.x402 import evm, evm_channel, solana, stellar, xrpl
 from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
 from shared.x402.wire import Offer
@@ -53,6 +53,7 @@ VERIFIERS: dict[tuple[str, str], RailVerifier] = {
     (SCHEME, "solana"): solana,
     (SCHEME, "stellar"): stellar,
     (SCHEME, "xrpl"): xrpl,
+    (evm_channel.SCHEME, "eip155"): evm_channel,
 }
 """By scheme, and the namespace of the network's CAIP-2 name. The modules themselves are the verifiers."""
 

@@ -87,10 +87,13 @@ class Verification(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     invalid_reason: str | None = None
     invalid_message: str | None = None
     payer: str | None = None
+    extra: dict[str, Any] | None = None
 
 
 class Settlement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     """The answer of /settle and, in base64, the PAYMENT-RESPONSE header: the receipt.
+
+    `extra` has the state of the payer's channel, where the payment was made with one.
 
     `success` False with `error_reason` "settlement_pending" is not final: the transaction was sent and is not confirmed yet.
     """
@@ -102,6 +105,7 @@ class Settlement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     amount: str | None = None
     error_reason: str | None = None
     error_message: str | None = None
+    extra: dict[str, Any] | None = None
 
 
 class Evidence(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):

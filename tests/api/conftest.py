@@ -33,7 +33,7 @@ from shared.queue.streams import GROUP, stream_key, unavailable_key
 from shared.servers import redis_connection
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from shared.x402 import evm
+from shared.x402 import evm, evm_channel_ids
 from shared.x402.networks import EVM_USDC
 from tests import signing
 from tests.time_limits import patience
@@ -46,7 +46,12 @@ PAY_TO = "0x1111111111111111111111111111111111111111"
 
 
 def nonce_of(payload: dict[str, Any]) -> str:
-    """What a payment is known by here: its nonce, or on other networks the hash of what was signed."""
+    """What a payment is known by here: its nonce, or on other networks the hash of what was signed. Of a deposit the nonce that
+    its channel and its salt make."""
+    if payload.get("type") == "deposit":
+        salt = payload["deposit"]["authorization"]["erc3009Authorization"]["salt"]
+        channel = bytes.fromhex(payload["voucher"]["channelId"][2:])
+        return "0x" + evm_channel_ids.deposit_nonce(channel, bytes.fromhex(salt[2:])).hex()
     if "authorization" in payload:
         nonce: str = payload["authorization"]["nonce"].lower()
         return nonce
@@ -65,6 +70,8 @@ class FacilitatorDouble:
     script: list[str] = field(default_factory=list)
     settles: list[str] = field(default_factory=list)
     paid: set[str] = field(default_factory=set)
+    deposits: dict[str, str] = field(default_factory=dict)
+    """By nonce: how much was deposited."""
     evidence: str | None = None
     reason: str = "insufficient_funds"
     delay_s: float = 0.0
@@ -83,6 +90,8 @@ class FacilitatorDouble:
         await asyncio.sleep(self.delay_s)
         if mode == "ok" or paid:
             self.paid.add(nonce)
+            if deposit := call["paymentPayload"]["payload"].get("deposit"):
+                self.deposits[nonce] = deposit["amount"]
         good = {"success": True, "transaction": "0x" + nonce[2:], "network": offer["network"]}
         match mode:
             case "ok":
@@ -136,7 +145,9 @@ class FacilitatorDouble:
             "asOf": int(time.time()) + self.clock_s,
         }
         if status == "settled":
-            found |= {"transaction": "0x" + nonce[2:], "payTo": PAY_TO, "amount": "1000"}
+            deposit = self.deposits.get(nonce)
+            pay_to, amount = (evm_channel_ids.COLLECTOR, deposit) if deposit else (PAY_TO, "1000")
+            found |= {"transaction": "0x" + nonce[2:], "payTo": pay_to, "amount": amount}
         return web.json_response(found, status=503 if status == "unknown" else 200)
 
     async def verify(self, request: web.Request) -> web.Response:

@@ -135,6 +135,8 @@ CHARGED: dict[Cause, bool | str] = {
     **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.REFUNDABLE, Cause.ANSWER_NOT_STORED), True),
 }
 """The others are not charged."""
+OF_CHANNELS = (Cause.CHANNEL_UNREAD,)
+"""tests/api/test_channels.py has them."""
 REASONS = {Cause.PORT_UNAVAILABLE: "no_browser"}
 """The others are their problem's reason themselves."""
 
@@ -403,7 +405,7 @@ def lines(caplog: pytest.LogCaptureFixture, request: str = "the-one") -> list[re
     return [match for match in matches if match is not None]
 
 
-@pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.reason)
+@pytest.mark.parametrize("cause", [one for one in Cause if one not in OF_CHANNELS], ids=lambda cause: cause.reason)
 async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     trial: Trial, caplog: pytest.LogCaptureFixture, cause: Cause
 ) -> None:

@@ -29,7 +29,7 @@ from api.pages.check import MOST_BYTES
 from api.pages.entry import LATENCY
 from api.pages.errors import EXPLANATIONS
 from api.pages.failures import REASONS
-from api.pages.site import Site
+from api.pages.renderer import PageRenderer
 from api.payment.binding import Binder
 from api.payment.gate import PaymentGate
 from api.payment.rails import configured_rails
@@ -425,10 +425,10 @@ async def test_a_declaration_is_shown_as_text(settings: Settings) -> None:
         echo, summary=hostile, example=dataclasses.replace(echo.example, request={"message": hostile})
     )
     gate = PaymentGate(changed, configured_rails(settings), settings.base_url, Binder(b"k" * 32))
-    site = Site([gate], settings.base_url)
-    for path in site.paths:
-        assert hostile.encode() not in site.page(path)
-    tree = html.fromstring(site.page("/bazaar/echo").decode())
+    pages = PageRenderer([gate], settings.base_url)
+    for path in pages.paths:
+        assert hostile.encode() not in pages.page(path)
+    tree = html.fromstring(pages.page("/bazaar/echo").decode())
     assert tree.cssselect("#curl pre")[0].text.count(json.dumps(hostile)[1:-1]) == 1
 
 
@@ -582,25 +582,25 @@ async def test_a_prefix_of_the_address_is_in_every_link(settings: Settings) -> N
 
 def test_a_shop_that_lists_nothing_has_pages(gates: list[PaymentGate]) -> None:
     """They say so."""
-    site = Site([gate for gate in gates if not gate.endpoint.listed], "http://shop.test")
-    assert site.paths == ("/", "/bazaar")
-    assert b"0 calls" in site.page("/")
-    assert b"0 calls" in site.page("/bazaar")
+    pages = PageRenderer([gate for gate in gates if not gate.endpoint.listed], "http://shop.test")
+    assert pages.paths == ("/", "/bazaar")
+    assert b"0 calls" in pages.page("/")
+    assert b"0 calls" in pages.page("/bazaar")
 
 
 def test_a_page_is_rendered_again_only_when_its_offers_change(gates: list[PaymentGate]) -> None:
     """The same bytes until a rail goes down; then the pages without it, and again when it is back."""
-    site = Site(gates, "http://shop.test")
-    first = {path: site.page(path) for path in site.paths}
-    assert all(site.page(path) is page for path, page in first.items())
+    pages = PageRenderer(gates, "http://shop.test")
+    first = {path: pages.page(path) for path in pages.paths}
+    assert all(pages.page(path) is page for path, page in first.items())
     health = next(gates[0].rail_of(offer).health for offer in gates[0].offered if offer.network == "stellar:pubnet")
     health.hold(is_held=True)
-    assert b"USDC on Stellar" not in site.page("/bazaar/echo")
-    assert b"USDC on Stellar" not in site.page("/bazaar")
-    assert b"USDC on Stellar" not in site.found("echo", "")
-    assert site.page("/bazaar/xrpl-wallet-watch") is first["/bazaar/xrpl-wallet-watch"]  # it is not sold there
+    assert b"USDC on Stellar" not in pages.page("/bazaar/echo")
+    assert b"USDC on Stellar" not in pages.page("/bazaar")
+    assert b"USDC on Stellar" not in pages.found("echo", "")
+    assert pages.page("/bazaar/xrpl-wallet-watch") is first["/bazaar/xrpl-wallet-watch"]  # it is not sold there
     health.hold(is_held=False)
-    assert {path: site.page(path) for path in site.paths} == first
+    assert {path: pages.page(path) for path in pages.paths} == first
 
 
 def test_every_reason_and_pool_has_words() -> None:

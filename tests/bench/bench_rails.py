@@ -77,10 +77,10 @@ def stellar(var: Path) -> Iterator[Made]:
 def xrpl(var: Path) -> Iterator[Made]:
     """RLUSD on the XRP Ledger, each payment of another payer."""
     xrpl_bench.CLOSE_EVERY_S = CLOSE_EVERY_S
-    stand = xrpl_bench.XrplBench()
-    stand.server.start()
-    yield XrplRail((USDC, RLUSD), stand.server.url), lambda: stand.call(stand.payer())
-    stand.server.stop()
+    bench = xrpl_bench.XrplBench()
+    bench.server.start()
+    yield XrplRail((USDC, RLUSD), bench.server.url), lambda: bench.call(bench.payer())
+    bench.server.stop()
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The caller of a queue: one asyncio process that awaits results, and is told on its standard input what to measure.
+"""The caller of a queue: one asyncio process that awaits results, and reads from its standard input what to measure.
 
 One JSON object a line comes in, one goes out. The measuring is here, once; a system brings only its `call`.
 """
@@ -11,7 +11,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -71,59 +71,22 @@ async def flood(call: Call, *, in_flight: int, seconds: float) -> dict[str, floa
     }
 
 
-async def pages(call: Call, *, urls: Sequence[str], in_flight: int, expected: str) -> dict[str, float]:
-    """Each URL once, `in_flight` at any time. A call returns a page's text.
-
-    Args:
-        expected: a sentence that every page's text has; `complete` is the percentage of those that have it.
-    """
-    waiting = iter(urls)
-    took: list[float] = []
-    complete = 0
-
-    async def lane() -> None:
-        nonlocal complete
-        for url in waiting:
-            started = time.perf_counter()
-            text = await call(url)
-            took.append((time.perf_counter() - started) * 1e3)
-            complete += expected in text
-
-    started = time.monotonic()
-    await asyncio.gather(*(lane() for _ in range(in_flight)))
-    return {
-        "per_s": len(urls) / (time.monotonic() - started),
-        "p50_ms": statistics.median(took),
-        "p95_ms": statistics.quantiles(took, n=20, method="inclusive")[-1],
-        "complete": 100 * complete / len(urls),
-    }
+MEASURES: dict[str, Callable[..., Awaitable[dict[str, float]]]] = {"one": one, "sequential": sequential, "flood": flood}
 
 
-Measures = dict[str, Callable[..., Awaitable[dict[str, float]]]]
-
-MEASURES: Measures = {"one": one, "sequential": sequential, "flood": flood, "pages": pages}
-
-
-def serve_calls(
-    connect: Callable[[], Awaitable[Call]],
-    measures: Measures = MEASURES,
-    close: Callable[[], Awaitable[object]] | None = None,
-) -> None:
-    """Do what standard input says until it ends.
+def serve_calls(connect: Callable[[], Awaitable[Call]]) -> None:
+    """Measure what standard input asks for until it ends.
 
     Args:
         connect: called once, on the event loop that makes all calls.
-        close: called at the end, on the same loop: it ends what `connect` has started.
     """
 
     async def serve() -> None:
         loop = asyncio.get_running_loop()
-        reader = ThreadPoolExecutor(1)  # not the loop's own: callers of blocking libraries need all of that
+        reader = ThreadPoolExecutor(1)  # not the loop's default: callers of blocking libraries need all of that
         call = await connect()
         while line := await loop.run_in_executor(reader, sys.stdin.readline):
-            asked: dict[str, Any] = json.loads(line)
-            print(json.dumps(await measures[asked.pop("measure")](call, **asked)), flush=True)
-        if close is not None:
-            await close()
+            arguments: dict[str, Any] = json.loads(line)
+            print(json.dumps(await MEASURES[arguments.pop("measure")](call, **arguments)), flush=True)
 
     asyncio.run(serve())

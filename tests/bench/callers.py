@@ -10,19 +10,16 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from compose.sandbox.child import ROOT, tethered
-from tests.bench import proc
 from tests.bench.processes import Broken, Running, command
 
 _ANSWER_WITHIN_S = 60.0
-_END_WITHIN_S = 10.0
 
 
 class CallerProcess:
-    """One caller process of a queue, or of pages. Measures what it is told to, one thing at a time."""
+    """One caller process of a queue. It takes one order to measure at a time."""
 
     def __init__(self, running: Running, log: int) -> None:
         self._label = running.system.label
@@ -55,46 +52,21 @@ class CallerProcess:
         seen: dict[str, float] = json.loads(line)
         return seen
 
-    def cpu_s(self) -> float:
-        """CPU time that it and its descendants have used, also those that have ended."""
-        return proc.cpu_with_ended_s(self._process.pid)
-
     def stop(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.communicate()
 
-    def end(self) -> None:
-        """Let the process end what it has started, and itself; in vain, it is killed."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            self._process.stdin.close()
-            self._process.wait(_END_WITHIN_S)
-        self._process.kill()
-        self._process.wait()
-
 
 @contextlib.contextmanager
 def hop_caller(running: Running) -> Iterator[CallerProcess]:
-    """A caller for as long as the context lasts. What it complains about is in a log beside the worker's."""
+    """A caller for as long as the context lasts. Its errors are in a log beside the worker's."""
     with running.children["worker"].log.with_suffix(".caller.log").open("wb") as log:
         caller = CallerProcess(running, log.fileno())
         try:
             yield caller
         finally:
             caller.stop()
-
-
-@contextlib.contextmanager
-def page_caller(running: Running, log: Path) -> Iterator[CallerProcess]:
-    """A caller that renders pages itself, for as long as the context lasts. It has browsers to end."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as opened:
-        caller = CallerProcess(running, opened.fileno())
-        try:
-            yield caller
-        finally:
-            caller.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +83,7 @@ class Answered:
 
 
 class Waiting:
-    """Calls that were sent and are not awaited yet, each on a connection of its own."""
+    """Calls that were sent and are not awaited yet, each on another connection."""
 
     def __init__(self, url: str, body: str, count: int) -> None:
         parts = urlsplit(url)

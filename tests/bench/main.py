@@ -22,7 +22,7 @@ from typing import Any
 from compose.sandbox.child import ROOT
 from shared.settings.service import PREFIX
 from tests.bench import proc
-from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render, settle
+from tests.bench.measure import growth, hop, http, isolation, paid, recovery, settle
 from tests.bench.processes import RIVALS_PYTHON, VAR
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
@@ -32,7 +32,7 @@ DOCS = ROOT / "docs"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OURS, RIVALS = (
     ("litestar", "granian", "dramatiq"),
-    ("fastapi", "uvicorn", "saq", "celery", "web3", "x402", "playwright"),
+    ("fastapi", "uvicorn", "saq", "celery", "web3", "x402"),
 )
 
 BUSY_SHARE = 0.1
@@ -44,13 +44,9 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "paid,challenge": paid.measure,
     "isolation": isolation.measure,
     "workers": growth.measure_workers,
-    "processes": growth.measure_paid,
     "callers": growth.measure_callers,
     "recovery": recovery.measure,
-    "mirror": mirror.measure,
-    "chain,slow_chain": chain.measure,
-    "settle,gas": settle.measure,
-    "render,render_call,render_isolation": render.measure,
+    "settle,gas,channels": settle.measure,
 }
 """In the order of the report. One that fills several tables has as many names."""
 
@@ -92,7 +88,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description="Measure this project beside what one would use instead."
     )
-    parser.add_argument("--quick", action="store_true", help="one short round: eight minutes, and rough")
+    parser.add_argument("--quick", action="store_true", help="one short round: some minutes, and rough")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,...", help=", ".join(SECTIONS))
     parser.add_argument("--show", type=Path, metavar="FILE", help="measure nothing: print an earlier run's JSON file")
     parser.add_argument("--write-docs", action="store_true", help="put the whole run into docs/performance.*")
@@ -177,11 +173,8 @@ def _keep(run: dict[str, Any]) -> Path:
 def _draw(path: Path, settle: Path | None = None) -> None:
     """Beside the file. Without the rivals' environment there is no matplotlib, and no picture."""
     if RIVALS_PYTHON.exists():
-        drawn = [("plot", path.with_suffix(".png"))]
-        if "settle" in json.loads(path.read_text())["tables"]:
-            drawn.append(("plot_settle", settle or path.with_name(path.stem + "-settle.png")))
-        for module, target in drawn:
-            subprocess.run([RIVALS_PYTHON, "-m", f"tests.bench.{module}", path, target], cwd=ROOT, check=True)
+        pictures = path.with_suffix(".png"), settle or path.with_name(path.stem + "-settle.png")
+        subprocess.run([RIVALS_PYTHON, "-m", "tests.bench.plot", path, *pictures], cwd=ROOT, check=True)
 
 
 def _write_docs(run: dict[str, Any]) -> None:

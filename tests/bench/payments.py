@@ -18,14 +18,19 @@ from shared.x402.wire import Challenge, Offer
 from tests import signing
 
 
-def offered(url: str, method: str = "POST") -> Offer:
-    """The first offer of an unpaid call's challenge, which every v2 shop sends in PAYMENT-REQUIRED."""
+def offered(url: str, method: str = "POST", *, scheme: str = "exact") -> Offer:
+    """The first offer of this scheme in an unpaid call's challenge, which every v2 shop sends in PAYMENT-REQUIRED.
+
+    Raises:
+        LookupError: there is none.
+    """
     try:
         urllib.request.urlopen(urllib.request.Request(url, data=b"", method=method), timeout=10)
     except urllib.error.HTTPError as answer:
         with answer:
             challenge = msgspec.json.decode(base64.b64decode(answer.headers["PAYMENT-REQUIRED"]), type=Challenge)
-            return challenge.accepts[0]
+            found = [one for one in challenge.accepts if one.scheme == scheme]
+            return found[0]
     raise AssertionError(f"{url} asks for no payment")
 
 

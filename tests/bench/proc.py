@@ -40,20 +40,9 @@ def cpu_s(pid: int) -> float:
     return sum(_cpu_s(each) for each in family(pid))
 
 
-def cpu_with_ended_s(pid: int) -> float:
-    """The same, and that of their descendants that have ended: a browser starts and ends processes for each page."""
-    return sum(_cpu_s(each, 4) for each in family(pid))
-
-
 def resident_bytes(pid: int) -> int:
     """Resident set size of the family."""
     return sum(_resident_bytes(each) for each in family(pid))
-
-
-def proportional_bytes(pid: int) -> int:
-    """Proportional set size of one process: what it shares with others counts in part."""
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return next(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith("Pss:"))
 
 
 def _machine_s() -> float:
@@ -70,13 +59,12 @@ def _own_s() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def _cpu_s(pid: int, fields_read: int = 2) -> float:
-    """Of its own: utime and stime; with four fields, also cutime and cstime, of the children that it has waited for."""
+def _cpu_s(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
-    return sum(int(ticks) for ticks in fields[11 : 11 + fields_read]) * _TICK_S
+    return (int(fields[11]) + int(fields[12])) * _TICK_S
 
 
 def _resident_bytes(pid: int) -> int:

@@ -1,4 +1,4 @@
-"""The test stand: two Redis servers as in production, the systems' processes, and what those cost. Nothing outlives it."""
+"""The servers of a section: two Redis as in production, and the systems' processes. None outlives the section."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Running:
 
     Attributes:
         children: by role.
-        environment: what they were told, for more of them.
+        environment: their variables, for more of them.
         origin: ``http://127.0.0.1:<port>``, for systems that speak HTTP.
     """
 
@@ -101,8 +101,8 @@ class Running:
 
 
 @dataclass
-class Stand:
-    """The servers of one section, which starts with none but the two Redis."""
+class Servers:
+    """The servers of one section. At first these are the two Redis."""
 
     folder: Path
     ledger: RedisServer
@@ -118,7 +118,7 @@ class Stand:
             roles: instead of all of them.
             more: of their environment.
         """
-        environment = {**self.new_environment(), **more}
+        environment = {**self._new_environment(), **more}
         redis.Redis.from_url(environment["BENCH_QUEUE_URL"]).flushdb()
         running = Running(system, {}, environment, f"http://127.0.0.1:{environment['BENCH_PORT']}")
         for role in roles or system.roles:
@@ -126,13 +126,9 @@ class Stand:
         return running
 
     def spawn(self, system: System, role: str, environment: Mapping[str, str]) -> Child:
-        """One process more of a system."""
-        return self.spawn_command(system, role, command(system, role, environment))
-
-    def spawn_command(self, system: System, role: str, arguments: list[str]) -> Child:
-        """One process that is started by another command, e.g. from another checkout."""
+        """Start one more process of a system."""
         name = f"{len(self._children):03}-{system.module}-{role}"
-        child = spawn(name, arguments, self.folder)
+        child = spawn(name, command(system, role, environment), self.folder)
         self._children.append(child)
         return child
 
@@ -153,8 +149,8 @@ class Stand:
         for child in (*self._children, self.ledger.child, self.queue.child):
             child.stop()
 
-    def new_environment(self) -> dict[str, str]:
-        """For one system: a port and a queue database of its own, and the addresses that all of them share."""
+    def _new_environment(self) -> dict[str, str]:
+        """For one system: its port and its queue database, and the addresses that all of them share."""
         port = str(claim_port(0))
         queue_url = f"{self.queue.url.removesuffix('/0')}/{1 + self._started % _DATABASES}"
         self._started += 1
@@ -174,15 +170,15 @@ class Stand:
 
 
 @contextlib.contextmanager
-def stand() -> Iterator[Stand]:
-    """A stand in a folder of its own, of which nothing is left. After a failure its logs stay in var/bench/failed.
+def servers() -> Iterator[Servers]:
+    """Run the servers of a section in a new folder, which is removed at the end. A failure leaves its logs in var/bench/failed.
 
     Its processes are scheduled as a service's are, also when whoever measures was started as a batch job.
     """
     if hasattr(os, "sched_setscheduler"):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     VAR.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="stand-", dir=VAR))
+    folder = Path(tempfile.mkdtemp(prefix="servers-", dir=VAR))
     try:
         (folder / "key").write_text(secrets.token_hex(32))
         with contextlib.ExitStack() as stack:
@@ -190,7 +186,7 @@ def stand() -> Iterator[Stand]:
             stack.callback(ledger.stop)
             queue = start_redis("queue", folder)
             stack.callback(queue.stop)
-            made = Stand(folder, ledger, queue)
+            made = Servers(folder, ledger, queue)
             stack.callback(made.stop)
             yield made
     except Exception:

@@ -7,25 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.bench.measure import gas
-from tests.bench.measure.chain import IN_FLIGHT as READERS_IN_FLIGHT
-from tests.bench.measure.chain import SLOW
 from tests.bench.measure.isolation import HEAVY, SPREAD, TOGETHER
-from tests.bench.measure.mirror import WITH
 from tests.bench.measure.recovery import JOBS, ROW
-from tests.bench.measure.render import CALLS, HOSTILE
-from tests.bench.measure.render import IN_FLIGHT as PAGES_IN_FLIGHT
 from tests.bench.results import Table, number
 from tests.bench.systems import (
     CELERY,
     FASTAPI,
     FASTAPI_STOCK,
-    FASTAPI_WEB3,
     INLINE,
-    NETWORK_IDLE,
     ONE_BY_ONE,
     OUR_FACILITATOR,
     PAID,
-    RENDER,
     SAQ,
     SDK,
     SDK_FACILITATOR,
@@ -84,30 +76,12 @@ def _least(*values: Value) -> Value:
     return least
 
 
-def _most(*values: Value) -> Value:
-    """The most of them; None when one was not measured."""
-
-    def most(tables: Tables) -> float | None:
-        seen = [value(tables) for value in values]
-        return max((value for value in seen if value is not None), default=None) if None not in seen else None
-
-    return most
-
-
 def _hop(system: System, column: str) -> Value:
     return _cell("hop", system.label, column=column)
 
 
 def _http(table: str, system: System, in_flight: int = 64) -> Value:
     return _cell(table, str(in_flight), system.label, column="per_s")
-
-
-def _reading(system: System, column: str) -> Value:
-    return _cell("chain", str(READERS_IN_FLIGHT), system.label, column=column)
-
-
-def _page(system: System, column: str, in_flight: int = PAGES_IN_FLIGHT[-1]) -> Value:
-    return _cell("render", str(in_flight), system.label, column=column)
 
 
 def _settled(system: System, column: str, in_flight: int = 64) -> Value:
@@ -163,24 +137,6 @@ BARS = (
     Bar("memory per blocked caller, of 1,000", _cell("callers", "1,000", column="kb"), 50, "KB", at_most=True),
     Bar(f"answered after SIGKILL, of {JOBS}", _cell("recovery", ROW, column="answered"), JOBS, ""),
     Bar("last answer after SIGKILL, beyond the job", _cell("recovery", ROW, column="last_s"), 2, "s", at_most=True),
-    Bar("jobs/s with the dashboard, of those without", _cell("mirror", WITH, column="ratio"), 0.97, "x"),
-    Bar(
-        f"balances/s through the queue above FastAPI + AsyncWeb3, {READERS_IN_FLIGHT} in flight",
-        _ratio(_reading(UNPAID, "per_s"), _reading(FASTAPI_WEB3, "per_s")),
-        *(3, "x"),
-    ),
-    Bar(
-        "CPU per balance below FastAPI + AsyncWeb3",
-        _ratio(_reading(FASTAPI_WEB3, "cpu_us"), _reading(UNPAID, "cpu_us")),
-        *(3, "x"),
-    ),
-    Bar(
-        "a chain's p99 beside another whose node is slow",
-        _cell("slow_chain", SLOW, column="ratio"),
-        1.2,
-        "x",
-        at_most=True,
-    ),
     Bar("paid, settled calls/s, 64 in flight", _settled(OUR_FACILITATOR, "per_s"), 500, "/s", (1_000,)),
     Bar(
         "the same above the official SDK's facilitator",
@@ -196,26 +152,6 @@ BARS = (
     ),
     Bar("gas saved by 20 in a group, Circle's token", _cell("gas", gas.CIRCLE, "20", column="saved"), 35, "%"),
     Bar("gas saved by 20 in a group, the sandbox's token", _cell("gas", gas.SANDBOX, "20", column="saved"), 30, "%"),
-    Bar(
-        f"pages/s above Playwright until networkidle, {PAGES_IN_FLIGHT[-1]} in flight",
-        _ratio(_page(RENDER, "per_s"), _page(NETWORK_IDLE, "per_s")),
-        *(1, "x"),
-    ),
-    Bar("a page beyond the browser's own time", _page(RENDER, "overhead", 1), 15, "%", at_most=True),
-    Bar(
-        f"p95 of a paid render-pro, {PAGES_IN_FLIGHT[-1]} in flight",
-        _cell("render_call", CALLS, column="p95_ms"),
-        3_000,
-        "ms",
-        at_most=True,
-    ),
-    Bar(
-        "echo's p99 beside hostile pages, the worst kind",
-        _most(*(_cell("render_isolation", row, column="ratio") for row in HOSTILE)),
-        1.2,
-        "x",
-        at_most=True,
-    ),
 )
 
 

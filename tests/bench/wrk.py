@@ -55,7 +55,6 @@ def load(
     *,
     in_flight: int,
     seconds: int,
-    body: str = ECHO_BODY,
     payments: Path | None = None,
     unpaid: bool = False,
     most_failed: float = 0.01,
@@ -73,7 +72,7 @@ def load(
         PaymentsUsedUp: there were too few.
     """
     command = _command(url, in_flight=in_flight, seconds=seconds)
-    environment = _environment(body, in_flight, payments)
+    environment = _environment(ECHO_BODY, in_flight, payments)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, start_new_session=True)
     if done.returncode == PAYMENTS_USED_UP:
         raise PaymentsUsedUp

@@ -39,9 +39,9 @@ def invariant_1(history: History) -> Violations:
                 yield f"{payment} was being settled by two at a time ({earlier.mode}, {later.mode})"
     moments = [(event, 0.0) for event in history.seen] + [(event, RACE_S) for event in history.journal]
     known: dict[str, float] = {}
-    for event, slack_s in moments:
+    for event, margin_s in moments:
         if event.event in MONEY_STATES:
-            known[event.payment] = min(known.get(event.payment, float("inf")), event.at + slack_s)
+            known[event.payment] = min(known.get(event.payment, float("inf")), event.at + margin_s)
     for payment, at in known.items():
         again = sum(call.began > at for call in calls.get(payment, ()))
         if again:
@@ -173,7 +173,7 @@ def invariant_10(history: History) -> Violations:
 
 
 def invariant_11(history: History) -> Violations:
-    """Who is told that nothing was charged had not been charged, and is not by anything sent before."""
+    """Who gets the answer that nothing was charged had not been charged, and is not by anything sent before."""
     answers = by_payment(history.answers)
     moved = {transfer.payment: transfer for transfer in history.transfers}
     for answer in history.answers:
@@ -191,7 +191,7 @@ def invariant_11(history: History) -> Violations:
 
 
 def invariant_12(history: History) -> Violations:
-    """Who watches is told what the payer's last call saw: of those that were answered before, the one that was settled last."""
+    """Who watches gets what the payer's last call saw: of those that were answered before, the one that was settled last."""
     answered = {answer.payment: answer for answer in _served(history) if answer.seen}
     began = {execution.visit: execution.at for execution in history.executions}
     stored = {entry.payment: entry.at for entry in history.journal if entry.event == "DONE"}
@@ -219,20 +219,15 @@ def _last_seen(history: History, answers: list[Answer]) -> str:
     return latest.seen[0] if latest and latest.seen else "-"
 
 
-INVARIANTS: dict[int, Callable[[History], Violations]] = {
-    1: invariant_1,
-    2: invariant_2,
-    3: invariant_3,
-    4: invariant_4,
-    5: invariant_5,
-    6: invariant_6,
-    7: invariant_7,
-    8: invariant_8,
-    9: invariant_9,
-    10: invariant_10,
-    11: invariant_11,
-    12: invariant_12,
-}
+INVARIANTS: dict[int, Callable[[History], Violations]] = dict(
+    enumerate(
+        (
+            *(invariant_1, invariant_2, invariant_3, invariant_4, invariant_5, invariant_6),
+            *(invariant_7, invariant_8, invariant_9, invariant_10, invariant_11, invariant_12),
+        ),
+        1,
+    )
+)
 
 
 def _served(history: History) -> list[Answer]:

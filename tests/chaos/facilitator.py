@@ -1,7 +1,7 @@
 """A facilitator that fails in every way that one can, and the chain behind it: `python -m tests.chaos.facilitator`.
 
 It holds the truth: transfers.jsonl says which payment moved money, once per nonce and only while it is valid, and is on the
-disk before anybody is told. settles.jsonl says when /settle was called and how the call went. Both survive SIGKILL.
+disk before anybody is answered. settles.jsonl says when /settle was called and how the call went. Both survive SIGKILL.
 
 A mode is what the caller sees, and after a plus what becomes of the money: ``+paid`` moves it first, ``+late`` after the caller
 has gone. What is drawn depends on the seed, the payment and the number of the attempt alone.
@@ -35,7 +35,7 @@ FAULTS = (
     ),
     *("expired", "refuse"),
 )
-"""`expired` and `refuse` are refusals for good. The first is told of payments that an earlier attempt may have made, too."""
+"""`expired` and `refuse` are final refusals. The first also answers for payments that an earlier attempt may have made."""
 EVIDENCE_FAULTS = ("error", "garbage", "hang", "reset")
 """Only a script says `slow` of a settle call, and `other_payee` of evidence: that somebody else was paid."""
 LATE_S = 1.5
@@ -163,11 +163,11 @@ class Facilitator:
     async def control(self, request: web.Request) -> web.Response:
         """Change the share of faults, the pause before an answer, how far the chain's clock is ahead, or say how the calls
         of one payment are to go: {"script": {"<payment id>": {"settle": [...], "evidence": [...]}}}."""
-        told = await request.json()
-        self._faults = told.get("faults", self._faults)
-        self._delay_s = told.get("delay_s", self._delay_s)
-        self._chain.ahead_s = told.get("ahead_s", self._chain.ahead_s)
-        self._scripts |= told.get("script", {})
+        orders = await request.json()
+        self._faults = orders.get("faults", self._faults)
+        self._delay_s = orders.get("delay_s", self._delay_s)
+        self._chain.ahead_s = orders.get("ahead_s", self._chain.ahead_s)
+        self._scripts |= orders.get("script", {})
         return web.json_response({})
 
     def _next_mode(self, payment: str) -> str:

@@ -65,7 +65,7 @@ class Patch(msgspec.Struct, frozen=True):
         return source.replace(self.old, self.new)
 
 
-class Birth(msgspec.Struct, frozen=True):
+class ForkRequest(msgspec.Struct, frozen=True):
     """A process to be.
 
     Args:
@@ -143,23 +143,23 @@ def preload() -> None:
     gc.freeze()  # no collector of a fork looks at what is shared, let alone copies it
 
 
-def become(birth: Birth) -> None:
+def become(request: ForkRequest) -> None:
     """Be the process until it is killed."""
     global _armed
-    os.environ.update(birth.environment)
-    if failpoint := birth.environment.get("COINSLOT_FAILPOINT"):
+    os.environ.update(request.environment)
+    if failpoint := request.environment.get("COINSLOT_FAILPOINT"):
         _armed = failpoints.deadly(*failpoints.parse(failpoint))
-    if birth.patches:
-        sys.meta_path.insert(0, _Finder([patch for patch in birth.patches if patch.path.endswith(".py")]))
-        lua_script.read = lambda file: _replaced(file, birth.patches)
+    if request.patches:
+        sys.meta_path.insert(0, _Finder([patch for patch in request.patches if patch.path.endswith(".py")]))
+        lua_script.read = lambda file: _replaced(file, request.patches)
         for name in list(sys.modules):
             if any(name == own or name.startswith(own + ".") for own in _OWN):
                 del sys.modules[name]
-    sys.argv = [birth.role, *birth.arguments]
-    if own := {"api": be_api, "worker": be_worker}.get(birth.role):
+    sys.argv = [request.role, *request.arguments]
+    if own := {"api": be_api, "worker": be_worker}.get(request.role):
         own()
     else:
-        importlib.import_module(birth.role).main()
+        importlib.import_module(request.role).main()
 
 
 def be_api() -> None:
@@ -227,17 +227,17 @@ def _scope(request: web.Request) -> Mapping[str, Any]:
     }
 
 
-def _fork(birth: Birth) -> int:
+def _fork(request: ForkRequest) -> int:
     if pid := os.fork():
         return pid
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        log = os.open(birth.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        log = os.open(request.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         null = os.open(os.devnull, os.O_RDONLY)
         for descriptor, copy in ((null, 0), (log, 1), (log, 2)):
             os.dup2(descriptor, copy)
-        become(birth)
+        become(request)
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
@@ -249,7 +249,7 @@ def main() -> None:
     """Fork until stdin ends."""
     preload()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
-    decoder = msgspec.json.Decoder(Birth)
+    decoder = msgspec.json.Decoder(ForkRequest)
     print("ready", flush=True)
     for line in sys.stdin.buffer:
         print(_fork(decoder.decode(line)), flush=True)

@@ -1,4 +1,4 @@
-"""The near end of tests/chaos/forking_parent.py: for a stand, and with the facilitator's control for all slots."""
+"""Starts processes through tests/chaos/forking_parent.py."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ import aiohttp
 import msgspec
 
 from compose.sandbox.child import ROOT, tethered
-from tests.chaos.forking_parent import Birth
+from tests.chaos.forking_parent import ForkRequest
 from tests.time_limits import patience
 
 if TYPE_CHECKING:
-    from tests.chaos.servers import Stand
+    from tests.chaos.servers import Service
 
 READY_WITHIN_S = patience(60.0)
 
 
 class Forked:
-    """A process that a zygote has forked, with what a stand needs of Popen. Its status is not known: it is another's child."""
+    """A process that the forking parent has forked, with some methods of Popen. Its status is unknown: it is not our child."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -52,7 +52,7 @@ class Forked:
 
 
 class Forks:
-    """A zygote whose processes a stand starts, one at a time.
+    """The forking parent. It starts one process at a time.
 
     Args:
         environment: of all its processes.
@@ -70,11 +70,11 @@ class Forks:
         self._turn = threading.Lock()
         assert self._read() == b"ready\n"
 
-    def fork(self, birth: Birth) -> int:
+    def fork(self, request: ForkRequest) -> int:
         """Start a process; its pid."""
         assert self._process.stdin is not None
         with self._turn:
-            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
             self._process.stdin.flush()
             return int(self._read())
 
@@ -90,35 +90,35 @@ class Forks:
 class ForkingParent:
     """Asks for one process at a time."""
 
-    def __init__(self, process: asyncio.subprocess.Process, stand: Stand, session: aiohttp.ClientSession) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, service: Service, session: aiohttp.ClientSession) -> None:
         self._process = process
-        self._stand = stand
+        self._service = service
         self._session = session
         self._turn = asyncio.Lock()
 
-    async def fork(self, birth: Birth) -> int:
+    async def fork(self, request: ForkRequest) -> int:
         """Start a process; its pid."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         async with self._turn:
-            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
             return int(await self._process.stdout.readline())
 
     async def control(self, **told: object) -> None:
         """Tell the facilitator how calls are to go."""
-        async with self._session.post(self._stand.url("facilitator") + "/control", json=told) as answer:
+        async with self._session.post(self._service.url("facilitator") + "/control", json=told) as answer:
             assert answer.status == 200
 
     async def transfer_of(self, payment: str) -> None:
         """Return when the payment has been made."""
         give_up_at = time.monotonic() + READY_WITHIN_S
-        while payment not in (self._stand.folder / "transfers.jsonl").read_text():
+        while payment not in (self._service.folder / "transfers.jsonl").read_text():
             assert time.monotonic() < give_up_at, "it was never made"
             await asyncio.sleep(0.05)
 
 
 @contextlib.asynccontextmanager
-async def forking_parent(stand: Stand) -> AsyncIterator[ForkingParent]:
+async def forking_parent(service: Service) -> AsyncIterator[ForkingParent]:
     """One, until the cases are done."""
     process = await asyncio.create_subprocess_exec(
         *tethered(),
@@ -132,7 +132,7 @@ async def forking_parent(stand: Stand) -> AsyncIterator[ForkingParent]:
     try:
         assert await process.stdout.readline() == b"ready\n"
         async with aiohttp.ClientSession() as session:
-            yield ForkingParent(process, stand, session)
+            yield ForkingParent(process, service, session)
     finally:
         process.stdin.close()
         await process.wait()

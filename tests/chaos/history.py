@@ -153,7 +153,7 @@ def read_settles(path: Path) -> list[SettleCall]:
     return [SettleCall(**{"ended": call["began"], **call}) for call in calls.values()]
 
 
-def read_history(folder: Path, *ledger_urls: str, **told: Any) -> History:
+def read_history(folder: Path, *ledger_urls: str, **known: Any) -> History:
     """All that a run left in its folder and in its ledger, whose primaries these are."""
     with ExitStack() as stack:
         # A sealed failure is binary.
@@ -177,7 +177,7 @@ def read_history(folder: Path, *ledger_urls: str, **told: Any) -> History:
             refundable=frozenset(_of_all(ledgers, REFUNDABLE, _members)),
             open=frozenset(_of_all(ledgers, OPEN, _members)) if keeps_open else None,
             now=time.time(),
-            **told,
+            **known,
         )
 
 

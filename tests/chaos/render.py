@@ -32,7 +32,7 @@ from tests.bench import proc
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import read_history
-from tests.chaos.servers import Stand, stand
+from tests.chaos.servers import Service, running_service
 from tests.chaos.shop import CATALOGUES
 from tests.time_limits import patience
 from tests.workers.browser.namespaces import Namespaces, command
@@ -126,14 +126,14 @@ class Figures:
 
 
 class Deaths:
-    """Kills processes of a stand, and starts again what does not start itself.
+    """Kills processes of the service, and starts again what does not start itself.
 
     Attributes:
         namespaces: of the browsers' processes that were seen.
     """
 
-    def __init__(self, stand: Stand, plan: random.Random, kills: Counter[str]) -> None:
-        self._stand, self._plan, self._kills = stand, plan, kills
+    def __init__(self, service: Service, plan: random.Random, kills: Counter[str]) -> None:
+        self._service, self._plan, self._kills = service, plan, kills
         self._kinds: list[str] = []
         self.namespaces = Namespaces()
 
@@ -148,25 +148,25 @@ class Deaths:
         self._kills[kind] += 1
 
     async def _kill_api(self, number: str, back_s: float) -> None:
-        self._stand.kill(f"api-{number}")
+        self._service.kill(f"api-{number}")
         await self._start(f"api-{number}", back_s)
 
     async def _kill_behind(self, kind: str, number: str, back_s: float) -> None:
         name, give_up_at = f"worker-{number}", time.monotonic() + FIND_WITHIN_S
         names = ("worker-1", "worker-2") if kind == "page" else (name,)
         while not (victims := [pid for each in names for pid in self._victims(each, kind)]):
-            assert time.monotonic() < give_up_at, f"{names} have no {kind}\n{self._stand.logs()}"
+            assert time.monotonic() < give_up_at, f"{names} have no {kind}\n{self._service.logs()}"
             await asyncio.sleep(0.02)
         for pid in victims:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if kind == "worker":
             # Its browser is left to end by itself.
-            await asyncio.to_thread(self._stand.wait_ended, name)
+            await asyncio.to_thread(self._service.wait_ended, name)
             await self._start(name, back_s)
 
     def _victims(self, name: str, kind: str) -> list[int]:
-        family = {pid: line for pid in proc.family(self._stand.pid(name)) if (line := command(pid))}
+        family = {pid: line for pid in proc.family(self._service.pid(name)) if (line := command(pid))}
         self.namespaces.note(family)
         launchers = {pid for pid, line in family.items() if "browser/launcher.py" in line}
         browsers = [pid for pid, line in family.items() if "--remote-debugging-pipe" in line and pid not in launchers]
@@ -180,7 +180,7 @@ class Deaths:
 
     async def _start(self, name: str, after_s: float) -> None:
         await asyncio.sleep(after_s)
-        await asyncio.to_thread(self._stand.start, name)
+        await asyncio.to_thread(self._service.start, name)
 
 
 class Run:
@@ -190,28 +190,28 @@ class Run:
         calls: how many.
     """
 
-    def __init__(self, stand: Stand, pages: ChangingPages, port: int, *, calls: int, seed: int) -> None:
-        self._stand, self._pages = stand, pages
+    def __init__(self, service: Service, pages: ChangingPages, port: int, *, calls: int, seed: int) -> None:
+        self._service, self._pages = service, pages
         self._plan = random.Random(f"calls {seed}")
         self._urls = [f"http://{HOST}:{port}{path}" for path in pages.said]
         self._left = calls
         self._begun = 0
         self._killing: list[asyncio.Task[None]] = []
         self.figures = Figures()
-        self.deaths = Deaths(stand, random.Random(f"deaths {seed}"), self.figures.kills)
+        self.deaths = Deaths(service, random.Random(f"deaths {seed}"), self.figures.kills)
 
     async def run(self) -> Figures:
         """All of it."""
         figures, began = self.figures, time.monotonic()
         payers = min(MOST_PAYERS, self._left // CALLS_PER_PAYER)
-        async with calling(self._stand.folder, self._stand.origins) as caller:
+        async with calling(self._service.folder, self._service.origins) as caller:
             await asyncio.gather(*(self._pay(caller) for _ in range(payers)))
             await asyncio.gather(*self._killing)
-            await asyncio.to_thread(self._stand.wait_ready)
+            await asyncio.to_thread(self._service.wait_ready)
             for call in figures.calls:  # once more, when all is well
                 await caller.insist(call.bought, within_s=END_WITHIN_S)
         figures.seconds = time.monotonic() - began
-        history = read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
+        history = read_history(self._service.folder, self._service.ledger_url, most_executions=MOST_EXECUTIONS)
         figures.transfers = len(history.transfers)
         figures.violations += check(history)
         figures.violations += self._wrong()
@@ -246,11 +246,11 @@ class Run:
             answer: dict[str, Any] = json.loads(bought.content)
             version = _version(answer)
             if version not in self._pages.said[urlsplit(call.url).path]:
-                yield f"{bought.payment} was told version {version}, which the page never had: {answer['markdown']}"
+                yield f"{bought.payment} was answered with version {version}, which the page never had: {answer['markdown']}"
             previous = last.get(call.subject)
             said, expected = _said(bought.endpoint, answer), _expected(bought.endpoint, previous, answer)
             if said != expected:
-                yield f"{bought.payment} was told {said}, not {expected}"
+                yield f"{bought.payment} was answered with {said}, not {expected}"
             self.figures.compared[f"{bought.endpoint} {expected['status']}"] += 1
             last[call.subject] = answer
 
@@ -259,8 +259,8 @@ def _version(answer: dict[str, Any]) -> int:
     found = re.search(r"Version (\d+)", answer["markdown"])
     prices = {int(a) // int(i) for i, a in re.findall(r"item (\d) is (\d+) coins", answer["markdown"])}
     # On a busy machine a page may be read before its script has written the version, and says so. Its prices are the same.
-    told = {int(found[1])} if found else prices if answer["timedOut"] else set()
-    return told.pop() if told == prices and len(told) == 1 else -1
+    versions = {int(found[1])} if found else prices if answer["timedOut"] else set()
+    return versions.pop() if versions == prices and len(versions) == 1 else -1
 
 
 def _said(endpoint: str, answer: dict[str, Any]) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def _expected(endpoint: str, previous: dict[str, Any] | None, answer: dict[str, 
 
 
 def run(calls: int, seed: int) -> Figures:
-    """One run, on a stand of its own."""
+    """Make one run, with new servers."""
     site = Site(ADDRESS)
     settings = {
         "HOSTS": f"{HOST}={ADDRESS}",
@@ -304,7 +304,7 @@ def run(calls: int, seed: int) -> Figures:
     try:
         # With every other seed, observations are on a Redis of their own.
         options = {"seed": str(seed), "names": NAMES, "is_observing_apart": seed % 2 == 1}
-        with stand(shop="render", settings=settings, **options) as made:
+        with running_service(shop="render", settings=settings, **options) as made:
             one = Run(made, pages, site.port, calls=calls, seed=seed)
             figures = asyncio.run(one.run())
             for name in ("worker-1", "worker-2"):

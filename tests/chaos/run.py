@@ -19,7 +19,7 @@ from coincurve import PrivateKey
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import History, read_history
-from tests.chaos.servers import NAMES, Stand, stand
+from tests.chaos.servers import NAMES, Service, running_service
 
 BUYERS = 16
 REPLAYS = 0.35
@@ -60,18 +60,18 @@ class Figures:
 
     def __str__(self) -> str:
         """A report of a few lines."""
-        told = self.history
-        statuses = Counter(f"{a.status} {a.code}".strip() for a in told.answers)
-        runs = Counter(Counter(execution.call for execution in told.executions).values())
+        history = self.history
+        statuses = Counter(f"{a.status} {a.code}".strip() for a in history.answers)
+        runs = Counter(Counter(execution.call for execution in history.executions).values())
         lines = [
             f"{self.seconds:g} s, seed {self.seed}, {self.faults:.0%} of the facilitator's calls fail",
-            f"payments {len({bought.payment for bought in self.purchases})}, of which {len(told.transfers)} moved money; "
-            f"requests {len(told.answers)}",
+            f"payments {len({bought.payment for bought in self.purchases})}, of which {len(history.transfers)} moved money; "
+            f"requests {len(history.answers)}",
             f"kills {_listed(self.kills)}",
-            f"settle calls {_listed(Counter(call.mode for call in told.settles))}",
+            f"settle calls {_listed(Counter(call.mode for call in history.settles))}",
             f"answers {_listed(statuses)}",
-            f"comparisons {sum(answer.seen is not None for answer in told.answers)}",
-            f"executions {len(told.executions)}; runs per call {_listed(runs)}",
+            f"comparisons {sum(answer.seen is not None for answer in history.answers)}",
+            f"executions {len(history.executions)}; runs per call {_listed(runs)}",
             f"the last charged call was answered {self.answered_s:.1f} s after the last kill",
             f"ends {_listed(Counter(str(bought.end) for bought in self.purchases))}",
             f"violations {len(self.violations)}",
@@ -87,21 +87,21 @@ class Chaos:
         faults: share of the facilitator's calls that fail, until all is put right.
     """
 
-    def __init__(self, stand: Stand, figures: Figures) -> None:
-        self._stand = stand
+    def __init__(self, service: Service, figures: Figures) -> None:
+        self._service = service
         self._figures = figures
         self._plan = random.Random(figures.seed)
         self._until = 0.0
 
     async def run(self) -> None:
         """All of it."""
-        async with calling(self._stand.folder, self._stand.origins) as caller:
+        async with calling(self._service.folder, self._service.origins) as caller:
             self._until = time.monotonic() + self._figures.seconds
             killing = asyncio.create_task(self._kill())
             await asyncio.gather(*(self._buy(caller, f"page-{number}") for number in range(BUYERS)))
             await killing
-            await asyncio.to_thread(self._stand.wait_ready)
-            self._stand.control(faults=0.0)
+            await asyncio.to_thread(self._service.wait_ready)
+            self._service.control(faults=0.0)
             await self._end(caller)
         figures = self._figures
         figures.history = await asyncio.to_thread(self._read)
@@ -110,7 +110,7 @@ class Chaos:
             figures.violations.append(f"a charged call was answered {figures.answered_s:.0f} s after the last kill")
 
     def _read(self) -> History:
-        return read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
+        return read_history(self._service.folder, self._service.ledger_url, most_executions=MOST_EXECUTIONS)
 
     def _judged(self, history: History) -> list[str]:
         return check(history)
@@ -123,8 +123,8 @@ class Chaos:
             if not names:
                 names = self._plan.sample(NAMES, len(NAMES))
             name = names.pop()
-            if self._stand.is_alive(name):
-                self._stand.kill(name)
+            if self._service.is_alive(name):
+                self._service.kill(name)
                 self._figures.kills[name] += 1
                 self._figures.last_kill = time.time()
                 restarts.add(asyncio.create_task(self._restart(name, self._plan.uniform(0, 0.8))))
@@ -132,7 +132,7 @@ class Chaos:
 
     async def _restart(self, name: str, after_s: float) -> None:
         await asyncio.sleep(after_s)
-        await asyncio.to_thread(self._stand.start, name)
+        await asyncio.to_thread(self._service.start, name)
 
     async def _buy(self, caller: Caller, page: str) -> None:
         """One call after the other, with a key of the buyer's own. Those that watch, watch a page of the buyer's own."""
@@ -165,22 +165,22 @@ class Chaos:
             await asyncio.sleep(self._plan.uniform(0.05, 0.4))
 
     async def _end(self, caller: Caller) -> None:
-        """Every caller asks once more, and goes on until there is an end. What has not lapsed by then is made to."""
+        """Every caller asks once more, until there is an end. What has not lapsed by then is made to."""
         undecided = [bought for bought in self._figures.purchases if bought.end is None]
         ending = [asyncio.create_task(caller.insist(bought, within_s=END_WITHIN_S)) for bought in undecided]
         if ending:
             await asyncio.wait(ending, timeout=END_WITHIN_S / 4)
-            self._stand.control(ahead_s=600)
+            self._service.control(ahead_s=600)
             await asyncio.wait(ending)
         for bought in self._figures.purchases:
             await caller.insist(bought, within_s=END_WITHIN_S / 4)
 
 
 def run(seconds: float, seed: int) -> Figures:
-    """One run, on a stand of its own."""
+    """Make one run, with new servers."""
     figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.5, 0.9))
     # With every other seed, observations are on a Redis of their own.
-    with stand(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1) as made:
+    with running_service(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1) as made:
         asyncio.run(Chaos(made, figures).run())
     return figures
 

@@ -26,7 +26,7 @@ from compose.sandbox.redis_server import RedisServer, Role, start_redis
 from shared.queue.streams import GROUP, stream_key
 from tests.bench import proc
 from tests.chaos.caller import PAY_TO
-from tests.chaos.forking_parent import Birth
+from tests.chaos.forking_parent import ForkRequest
 from tests.chaos.forks import Forked, Forks
 from tests.chaos.probe import FOLDER
 from tests.chaos.shop import CATALOGUES, SHOP
@@ -40,8 +40,8 @@ _PORTS = range(20_000, 32_768)
 _owned: set[int] = set()
 
 
-class Stand:
-    """All processes of one run, each in a place of its own that its successors take.
+class Service:
+    """All processes of one run, each at a port that its successors take.
 
     Where there is an API, what is started in Python is forked by tests/chaos/forking_parent.py: executing it takes two CPU
     seconds.
@@ -125,8 +125,8 @@ class Stand:
             self._processes[name] = spawn(called, command, self.folder).process
         else:
             log = str(self.folder / "sandbox" / "log" / f"{called}.log")
-            birth = Birth(module, environment, log, arguments=tuple(arguments))
-            self._processes[name] = Forked(self._forks.fork(birth))
+            request = ForkRequest(module, environment, log, arguments=tuple(arguments))
+            self._processes[name] = Forked(self._forks.fork(request))
 
     def kill(self, name: str) -> None:
         """SIGKILL, for it and all that it has started."""
@@ -178,9 +178,9 @@ class Stand:
                 raise AssertionError(f"not ready; ended: {ended}\n{self.logs()}")
             time.sleep(0.05)
 
-    def control(self, **told: Any) -> None:
-        """Tell the facilitator how its calls are to go."""
-        request = urllib.request.Request(self.url("facilitator") + "/control", data=msgspec.json.encode(told))
+    def control(self, **orders: Any) -> None:
+        """Set how the facilitator's calls go."""
+        request = urllib.request.Request(self.url("facilitator") + "/control", data=msgspec.json.encode(orders))
         urllib.request.urlopen(request, timeout=5).close()
 
     def logs(self) -> str:
@@ -237,10 +237,10 @@ class Stand:
 
 
 @contextlib.contextmanager
-def stand(**options: Any) -> Iterator[Stand]:
-    """A running stand, of which nothing is left."""
+def running_service(**options: Any) -> Iterator[Service]:
+    """The running servers. At the end all of them are stopped, and their files are removed."""
     with tempfile.TemporaryDirectory(prefix="coinslot-chaos-") as folder:
-        made = Stand(Path(folder), **options)
+        made = Service(Path(folder), **options)
         try:
             made.start_all()
             yield made

@@ -1,4 +1,4 @@
-"""Chaos for our own facilitator: payments are settled together while it is killed, its node fails, the chain stands still and
+"""Chaos for our own facilitator: payments are settled together while it is killed, its node fails, the chain stops and
 forgets, and payers cheat; then all is put right, and the answers are compared with the chain: `scripts/chaos settling`.
 """
 
@@ -82,12 +82,12 @@ def violations(bought: Iterable[Bought], paid: Paid) -> list[str]:
     for one in bought:
         *shown, transaction = paid.get(one.use, ("", 0, ""))
         is_paid = tuple(shown) == one.wanted
-        told = [answer["transaction"] for answer in one.answers if answer and answer["success"]]
+        shown_hashes = [answer["transaction"] for answer in one.answers if answer and answer["success"]]
         name = f"{one.use[0][-6:]} {one.use[1][:10]} {one.wanted[1]}"
-        if told and not is_paid:
-            found.append(f"{name}: told of success, and the chain has no such payment")
-        elif any(each != transaction for each in told):
-            found.append(f"{name}: told of {told}, paid by {transaction}")
+        if shown_hashes and not is_paid:
+            found.append(f"{name}: answered with success, and the chain has no such payment")
+        elif any(each != transaction for each in shown_hashes):
+            found.append(f"{name}: answered with {shown_hashes}, paid by {transaction}")
         if not one.is_over:
             found.append(f"{name}: there is no end: {one.answers[-1:]}")
         elif is_paid and not one.answers[-1]["success"]:
@@ -96,7 +96,7 @@ def violations(bought: Iterable[Bought], paid: Paid) -> list[str]:
 
 
 class Chaos:
-    """One run on a chain of its own."""
+    """One run, on a new chain."""
 
     def __init__(self, chain: PausedChain, node: FaultyNode, settings: Settings, seconds: float, seed: int) -> None:
         self._chain = chain

@@ -39,10 +39,10 @@ _OF_DRIVERS: dict[ModuleType, tuple[str, ...]] = {
 
 
 def hurry(patience_s: float = PATIENCE_S) -> None:
-    """A lease still outlives what its driver waits for; but a run of a minute is to see many drivers die."""
+    """A lease outlives what its driver waits for; but a run of a minute is to see many drivers die."""
     for module, names in _OF_DRIVERS.items():
         for name in names:
-            assert name in vars(module), f"{module.__name__} has no {name}: the product's own is still waited for"
+            assert name in vars(module), f"{module.__name__} has no {name}: the product's limit would be waited for"
             setattr(module, name, patience(patience_s))
 
 

@@ -24,11 +24,11 @@ from shared.ledger.keys import record_key
 from shared.queue.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
-from tests.chaos.forking_parent import BASE_URL, Birth, Patch
+from tests.chaos.forking_parent import BASE_URL, ForkRequest, Patch
 from tests.chaos.forks import READY_WITHIN_S, ForkingParent, ended, forking_parent
 from tests.chaos.history import MONEY_STATES, Event, History, read_history
 from tests.chaos.probe import FOLDER
-from tests.chaos.servers import Stand, own_port
+from tests.chaos.servers import Service, own_port
 
 SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
@@ -106,18 +106,18 @@ class Slot:
         forks: what starts its processes.
     """
 
-    def __init__(self, number: int, stand: Stand, forks: ForkingParent) -> None:
-        self._stand = stand
+    def __init__(self, number: int, service: Service, forks: ForkingParent) -> None:
+        self._service = service
         self._parent = forks
-        self._folder = stand.folder / f"slot-{number}"
+        self._folder = service.folder / f"slot-{number}"
         self._folder.mkdir()
         for name in ("key", "transfers.jsonl", "settles.jsonl"):
-            (self._folder / name).symlink_to(stand.folder / name)
+            (self._folder / name).symlink_to(service.folder / name)
         self._port = own_port()
         self._ledger_url, self._queue_url = (
-            url.removesuffix("/0") + f"/{number}" for url in (stand.ledger_url, stand.queue_url)
+            url.removesuffix("/0") + f"/{number}" for url in (service.ledger_url, service.queue_url)
         )
-        apart = stand.observation_url
+        apart = service.observation_url
         self._observation_url = apart and apart.removesuffix("/0") + f"/{number}"
         self._pids: dict[str, int] = {}
         self._answered = asyncio.Event()
@@ -222,7 +222,7 @@ class Slot:
             state: Any = await ledger.hget(record_key(bought.payment), "state")
             if state in MONEY_STATES:
                 return Event(payment=bought.payment, event=state, at=time.time())
-            assert time.monotonic() < give_up_at, f"still {state}\n{self.logs()}"
+            assert time.monotonic() < give_up_at, f"it is {state}\n{self.logs()}"
             await asyncio.sleep(0.1)
 
     async def _start(self, role: str, case: Case, failpoint: str) -> None:
@@ -233,7 +233,7 @@ class Slot:
             "COINSLOT_QUEUE_URL": self._queue_url,
             "COINSLOT_KEY_FILE": str(self._folder / "key"),
             "COINSLOT_EVM_PAY_TO": PAY_TO,
-            "COINSLOT_EVM_FACILITATOR_URL": self._stand.url("facilitator"),
+            "COINSLOT_EVM_FACILITATOR_URL": self._service.url("facilitator"),
             "COINSLOT_SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "COINSLOT_RATE_LIMITS": "off",
             "COINSLOT_OBSERVATION_URL": self._observation_url,
@@ -241,7 +241,7 @@ class Slot:
             FOLDER: str(self._folder),
         }
         log = str(self._folder / f"{role}.log")
-        self._pids[role] = await self._parent.fork(Birth(role, environment, log, case.patches))
+        self._pids[role] = await self._parent.fork(ForkRequest(role, environment, log, case.patches))
 
     async def _ready(self, queue: redis.asyncio.Redis) -> None:
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -250,10 +250,10 @@ class Slot:
             await asyncio.sleep(0.05)
 
     async def _redeliver(self, queue: redis.asyncio.Redis) -> None:
-        """Listen beside the worker, and repeat what was heard."""
+        """Read the queue beside the worker, and send the same message again."""
         self._answered.clear()
-        heard: Any = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
-        [(_, [(_, fields)])] = heard
+        entries: Any = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
+        [(_, [(_, fields)])] = entries
         await self._answered.wait()
         await queue.xadd(STREAM, {FIELD: fields[FIELD.encode()]})
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -276,7 +276,7 @@ class Slot:
         return "\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log"))
 
 
-async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
+async def run_cases(cases: Sequence[Case], service: Service) -> list[Result]:
     """All cases, in their order, as many at once as there are slots."""
     results: dict[int, Result] = {}
     waiting = list(enumerate(cases))[::-1]
@@ -286,9 +286,9 @@ async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
             index, case = waiting.pop()
             results[index] = await slot.run(case)
 
-    async with forking_parent(stand) as forks, asyncio.TaskGroup() as tasks:
+    async with forking_parent(service) as forks, asyncio.TaskGroup() as tasks:
         for number in range(min(SLOTS, len(cases))):
-            tasks.create_task(work(Slot(number, stand, forks)))
+            tasks.create_task(work(Slot(number, service, forks)))
     return [results[index] for index in range(len(cases))]
 
 

@@ -156,7 +156,7 @@ WRONG: list[tuple[int, str, History]] = [
 
 
 def test_a_clean_history_passes() -> None:
-    """An undecided attempt, a second one, a stranger's body refused: nothing is wrong with any of it."""
+    """An undecided attempt, a second one, another body refused: nothing is wrong with any of it."""
     assert check(CLEAN) == []
 
 
@@ -173,21 +173,21 @@ def test_every_invariant_has_a_violation_here() -> None:
 
 
 TOLERATED = {
-    "a copy was told not charged while another paid": changed(
+    "a copy was answered as not charged while another paid": changed(
         answers=[answer(sent=10.0, at=11.5, status=503, charged=False), *CLEAN.answers]
     ),
     "not charged, and the same payment later": changed(
         answers=[answer(sent=1.0, at=2.0, status=503, code="unavailable", charged=False), OK]
     ),
     "a refund": changed(answers=[answer(status=502)], records=recorded("FAILED"), refundable=frozenset({P})),
-    "refused, then shown by the chain before anybody was told": changed(
+    "refused, then shown by the chain before anybody was answered": changed(
         journal=[Event(payment=P, event=state, at=11.0) for state in ("REJECTED", "SETTLED", "DONE")]
     ),
     "one call after the other": watched("-", "v1", "v2"),
     "the later settlement counts, although it was answered first": watched(
         "-", "-", "v1", settled=(2, 1, 3), done=(1.8, 2, 3)
     ),
-    "still running": changed(records=recorded("SETTLING"), answers=[], is_quiet=False),
+    "running": changed(records=recorded("SETTLING"), answers=[], is_quiet=False),
 }
 
 

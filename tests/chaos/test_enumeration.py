@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from shared import failpoints
-from tests.chaos.servers import stand
+from tests.chaos.servers import running_service
 from tests.chaos.slots import OUTCOMES, Case, Result, run_cases
 
 UNPAID = {"refused", "somebody else was paid"}
@@ -38,7 +38,7 @@ def results() -> dict[str, Result]:
         for place, outcomes in CASES.items()
         for outcome in sorted(outcomes)
     }
-    with stand(names=("ledger", "queue", "facilitator")) as made:
+    with running_service(names=("ledger", "queue", "facilitator")) as made:
         return dict(zip(named, asyncio.run(run_cases(list(named.values()), made)), strict=True))
 
 
@@ -82,7 +82,7 @@ def test_a_payment_is_found_without_its_caller() -> None:
     """Given a caller who never comes back, when the payment was made and nobody recorded it, then the API finds it by itself,
     settles nothing for that, and the call is there to be had later."""
     cases = [Case(OUTCOMES[outcome], place, is_left=True) for place, outcomes in LEFT.items() for outcome in outcomes]
-    with stand(names=("ledger", "queue", "facilitator")) as made:
+    with running_service(names=("ledger", "queue", "facilitator")) as made:
         results = asyncio.run(run_cases(cases, made))
     assert [text for result in results for text in result.violations] == []
     assert {result.end for result in results} == {200}

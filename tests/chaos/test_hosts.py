@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from itertools import islice
 from typing import Any
 
 import pytest
 
 from tests.chaos.history import Answer, History, SettleCall
 from tests.chaos.hosts.invariants import check_hosts
-from tests.chaos.hosts.network import NAMES, address
-from tests.chaos.hosts.run import LEDGER_FAULTS, ledger_faults
 
 EQUAL = {"ledger-1": ("slave", "d"), "ledger-2": ("master", "d"), "ledger-3": ("slave", "d")}
 
@@ -51,14 +47,3 @@ def test_what_is_right_is_not_found() -> None:
     ]
     answers = [answer(6, 200), answer(6.5, 402), answer(9, 200)]
     assert found(History(settles=settles, answers=answers, records={"p": {"state": "DONE"}}, is_quiet=False)) == []
-
-
-def test_each_fault_of_the_ledger_comes_before_one_comes_again() -> None:
-    """A run of a minute sees each kind."""
-    drawn = list(islice(ledger_faults(random.Random(1)), 8))
-    assert sorted(drawn[:4]) == sorted(drawn[4:]) == sorted(LEDGER_FAULTS)
-
-
-def test_each_host_has_an_address_of_its_own() -> None:
-    """And none that of the callers."""
-    assert len({address(host) for host in NAMES} - {"10.77.0.1"}) == len(NAMES)

@@ -15,7 +15,7 @@ from shared.ledger.keys import JOURNAL, in_every_bucket
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import MONEY_STATES, read_history
-from tests.chaos.servers import Stand, stand
+from tests.chaos.servers import Service, running_service
 
 CALLS = 200
 END_WITHIN_S = 30.0
@@ -26,14 +26,14 @@ VICTIMS = {"api": "api-1", "worker": "worker-1", "facilitator": "facilitator", "
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Stand]:
+def running() -> Iterator[Service]:
     """One API process, one worker, a facilitator that takes its time and tells the truth."""
-    with stand(names=("api-1", "worker-1", "facilitator", "ledger", "queue")) as running:
+    with running_service(names=("api-1", "worker-1", "facilitator", "ledger", "queue")) as running:
         running.control(delay_s=0.1)
         yield running
 
 
-async def kill_in_the_middle(running: Stand, victim: str) -> list[tuple[Purchase, float]]:
+async def kill_in_the_middle(running: Service, victim: str) -> list[tuple[Purchase, float]]:
     """All calls, with the seconds from the kill until each had its 200."""
 
     async def call(caller: Caller, number: int) -> tuple[Purchase, float]:
@@ -63,7 +63,7 @@ class Recorded:
     journal: list[str]
 
 
-def recorded(running: Stand) -> Recorded:
+def recorded(running: Service) -> Recorded:
     """Ask it."""
     with redis.Redis.from_url(running.ledger_url, decode_responses=True) as ledger:
         keys = list(ledger.scan_iter(in_every_bucket("payment:*"), 1000))
@@ -90,7 +90,7 @@ def lost(before: Recorded, after: Recorded, *, forgets: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_everybody_gets_what_was_paid_for(running: Stand, victim: str) -> None:
+def test_everybody_gets_what_was_paid_for(running: Service, victim: str) -> None:
     """Given 200 calls of which some are being settled and some are running, when a process is killed and started again, then
     every identical request ends with 200, none is charged twice, and the ledger knows every payment that it knew."""
     ended = asyncio.run(kill_in_the_middle(running, VICTIMS[victim]))

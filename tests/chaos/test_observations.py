@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from shared import failpoints
-from tests.chaos.servers import stand
+from tests.chaos.servers import running_service
 from tests.chaos.slots import WORKERS, Case, run_cases
 
 
@@ -22,7 +22,7 @@ def test_no_call_is_compared_with_itself(is_apart: bool) -> None:
         Case(copies=3, endpoint="watch"),
         Case(is_redelivered=True, endpoint="watch"),
     ]
-    with stand(names=("ledger", "queue", "facilitator"), is_observing_apart=is_apart) as made:
+    with running_service(names=("ledger", "queue", "facilitator"), is_observing_apart=is_apart) as made:
         results = asyncio.run(run_cases(cases, made))
 
     assert [text for result in results for text in result.violations] == []

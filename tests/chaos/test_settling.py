@@ -19,7 +19,7 @@ def judged(*answers: Any, paid: bool = True, amount: int = 0) -> list[str]:
     return violations([bought], {bought.use: (to, amount or value, "0x01")} if paid else {})
 
 
-def test_what_the_chain_shows_may_be_told() -> None:
+def test_what_the_chain_shows_may_be_answered() -> None:
     """Success with its transaction, doubt before it, and a refusal of what was not paid."""
     assert judged(SETTLED) == judged(None, PENDING, SETTLED, SETTLED) == []
     assert judged(PENDING, REFUSED, paid=False) == []

@@ -17,7 +17,8 @@ from solders.transaction import VersionedTransaction
 from coinslot.errors import Unreachable, WalletUnusable
 from coinslot.signer import Unpayable
 from coinslot.solana_signer import SolanaSigner
-from compose.sandbox.solana import NETWORK, USDC, SolanaSandbox, start_solana
+from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.solana import NETWORK, USDC, start_solana
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
@@ -31,7 +32,7 @@ DEVNET = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolanaSandbox]:
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalLedger]:
     """A ledger."""
     pytest_socket.enable_socket()
     sandbox = start_solana(tmp_path_factory.mktemp("solana"))
@@ -40,7 +41,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolanaSandbox]
 
 
 @pytest.fixture
-def offer(sandbox: SolanaSandbox) -> Offer:
+def offer(sandbox: LocalLedger) -> Offer:
     """0.001 USDC."""
     (static,) = solana.offers(USDC, Price.of("0.001"), sandbox.pay_to)
     offer = solana.completed(static, {"feePayer": sandbox.settler})
@@ -49,7 +50,7 @@ def offer(sandbox: SolanaSandbox) -> Offer:
 
 
 @pytest.fixture
-def signer(sandbox: SolanaSandbox) -> SolanaSigner:
+def signer(sandbox: LocalLedger) -> SolanaSigner:
     """The sandbox's payer."""
     return SolanaSigner(sandbox.payer_secret, network=NETWORK, rpc_url=sandbox.rpc_url)
 
@@ -60,7 +61,7 @@ def with_memo(offer: Offer, memo: Any) -> Offer:
 
 @pytest.mark.parametrize("memo", [None, "Q29pbnNsb3QgdGFrZXMgY29pbnMu", "é" * 128])
 def test_the_ledger_and_our_verifier_accept_it(
-    sandbox: SolanaSandbox, signer: SolanaSigner, offer: Offer, memo: str | None
+    sandbox: LocalLedger, signer: SolanaSigner, offer: Offer, memo: str | None
 ) -> None:
     """With an offered memo, however long, and with a random one; the fee payer's signature is all that is missing."""
     offer = with_memo(offer, memo) if memo else offer
@@ -83,7 +84,7 @@ def test_no_two_payments_are_one(signer: SolanaSigner, offer: Offer) -> None:
     assert len(ids) == 20
 
 
-def test_the_payer_signs_nothing_but_the_payment(signer: SolanaSigner, offer: Offer, sandbox: SolanaSandbox) -> None:
+def test_the_payer_signs_nothing_but_the_payment(signer: SolanaSigner, offer: Offer, sandbox: LocalLedger) -> None:
     """Four instructions of three programs, by solders' reading; the place of the other signature is empty."""
     transaction = VersionedTransaction.from_bytes(base64.b64decode(signer.sign(offer, now=NOW)["transaction"]))
     message = transaction.message

@@ -1,9 +1,10 @@
-"""What is committed as compiled is what the committed sources compile to."""
+"""What is committed as compiled is what the committed sources compile to, and npm fetches what is pinned."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import stat
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +13,7 @@ import pytest
 from compose.sandbox.artefact import CONTRACTS, ContractName, load
 from compose.sandbox.child import ROOT
 from compose.sandbox.compile import SETTINGS, compile_contracts, source_sha256
+from compose.sandbox.npm import NpmFailed, install
 from tests.each import each
 
 NAMES = get_args(ContractName)
@@ -64,3 +66,25 @@ def test_npm_locks_pin_hashes_and_name_no_host(folder: Path) -> None:
     assert not [path for path, package in packages.items() if "resolved" in package]
     wanted = manifest.get("dependencies", {}) | manifest.get("optionalDependencies", {})
     assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+
+
+def test_an_optional_package_that_was_not_fetched_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """npm ends well without it; the next run has to try again, and the person has to hear of it."""
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text(
+        """#!/bin/sh
+for word; do
+    if [ -d "$word" ]; then mkdir -p "$word/node_modules"; echo "{}" > "$word/node_modules/.package-lock.json"; fi
+done
+"""
+    )
+    npm.chmod(npm.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+    manifest, prefix = tmp_path / "manifest", tmp_path / "prefix"
+    manifest.mkdir()
+    for name in ("package.json", "package-lock.json"):
+        (manifest / name).write_text("{}")
+    for _ in range(2):
+        with pytest.raises(NpmFailed, match="fetched nothing"):
+            install(manifest, prefix)

@@ -1,27 +1,23 @@
-"""The sandbox's chain is Base with its USDC, keeps the clock's time, and starts and stops as told."""
+"""The sandbox's chain keeps the clock's time, starts and stops."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_abi import decode
 
-from compose.sandbox import artefact
-from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain
+from compose.sandbox import fixtures
+from compose.sandbox.anvil import find_anvil
+from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain, start_chains_to_pay_on
 from shared.nodes.json_rpc import JsonRpc
+from shared.x402.evm import domain_separator
+from shared.x402.networks import EVM_USDC
+from tests.compose.conftest import call
 
 ETHER = 10**18
-
-
-def test_it_is_base_with_usdc(desk: Any) -> None:
-    """Chain id, network and the token's code are what a client of Base finds."""
-    assert desk.rpc("eth_chainId") == hex(8453)
-    assert desk.rpc("net_version") == "8453"
-    code = "0x" + artefact.load("UsdcSandbox").deployed_bytecode.hex()
-    assert desk.rpc("eth_getCode", desk.sandbox.usdc, "latest") == code
-    assert desk.rpc("eth_accounts") == []
-    assert isinstance(desk.rpc("web3_clientVersion"), str)
 
 
 def test_blocks_carry_the_real_time(desk: Any) -> None:
@@ -37,7 +33,7 @@ def test_blocks_carry_the_real_time(desk: Any) -> None:
     assert desk.rpc("eth_getBlockByNumber", "0xfffffff", False) is None
 
 
-def test_provisioning_again_tops_up(running: Any, desk: Any, call: Any) -> None:
+def test_provisioning_again_tops_up(running: Any, desk: Any) -> None:
     """The same wallets come back, and the payer has 1,000 USDC again."""
     chain, var = running
     desk.send(desk.payment("bytes", desk.authorization(value=1_000_000)))
@@ -77,3 +73,68 @@ def test_a_taken_port_is_an_error(running: Any, make_var: Any) -> None:
 
     with pytest.raises(StartFailed, match="in use"):
         start_chain(make_var(), port=int(chain.rpc_url.rpartition(":")[2]))
+
+
+def test_payments_on_base_sepolia(make_var: Any) -> None:
+    """The signature of a payment is over the name of the token, which is another there than on Base."""
+    var = make_var()
+    chains = start_chains_to_pay_on(fixtures.TESTNET, var)
+    try:
+        assert set(chains) == {fixtures.TESTNET, fixtures.BASE, fixtures.ETHEREUM}
+        sandbox = provision(chains[fixtures.TESTNET], var)
+        rpc = JsonRpc(sandbox.rpc_url)
+
+        def ask(signature: str, *arguments: Any) -> bytes:
+            return bytes.fromhex(
+                rpc("eth_call", {"to": sandbox.usdc, "data": call(signature, *arguments)}, "latest")[2:]
+            )
+
+        token = EVM_USDC["eip155:84532"]
+        assert (sandbox.chain_id, sandbox.usdc) == (84532, token.address)
+        assert decode(["string"], ask("name()")) == (token.name,)
+        assert ask("DOMAIN_SEPARATOR()") == domain_separator(token.name, token.version, 84532, token.address)
+        assert int.from_bytes(ask("balanceOf(address)", sandbox.payer)) == PAYER_FUNDS
+    finally:
+        for chain in chains.values():
+            chain.stop()
+
+
+@pytest.fixture
+def no_anvil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No anvil is named, and PATH has none."""
+    monkeypatch.delenv("COINSLOT_ANVIL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+
+
+def _binary(path: Path) -> Path:
+    path.parent.mkdir(parents=True)
+    path.touch(0o755)
+    return path
+
+
+@pytest.mark.usefixtures("no_anvil")
+def test_it_is_found_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The named one, then npm's for any platform, then PATH's."""
+    assert find_anvil([tmp_path / "a", tmp_path / "b"]) is None
+    on_path = _binary(tmp_path / "path" / "anvil")
+    assert find_anvil([tmp_path / "a", tmp_path / "b"]) == on_path
+    from_npm = _binary(tmp_path / "b" / "node_modules" / "@foundry-rs" / "anvil-darwin-arm64" / "bin" / "anvil")
+    assert find_anvil([tmp_path / "a", tmp_path / "b"]) == from_npm
+    named = _binary(tmp_path / "mine" / "anvil")
+    monkeypatch.setenv("COINSLOT_ANVIL", str(named))
+    assert find_anvil([tmp_path / "a", tmp_path / "b"]) == named
+
+
+def test_a_named_one_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong setting is not quietly replaced by something else."""
+    monkeypatch.setenv("COINSLOT_ANVIL", str(tmp_path / "gone"))
+
+    with pytest.raises(FileNotFoundError, match="COINSLOT_ANVIL"):
+        find_anvil([])
+
+
+@pytest.mark.usefixtures("no_anvil")
+def test_without_it_no_chain_starts(tmp_path: Path) -> None:
+    """The sentence says what to do."""
+    with pytest.raises(StartFailed, match="run scripts/setup"):
+        start_chain(tmp_path)

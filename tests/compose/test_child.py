@@ -16,9 +16,7 @@ import pytest
 
 from compose.sandbox import child
 from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
-from compose.sandbox.evm import start_chain
-from compose.sandbox.redis_server import start_redis
-from tests.time_limits import patience
+from tests.compose.conftest import alive, until
 
 PARENT = """
 import sys, time
@@ -34,13 +32,6 @@ if __name__ == "__main__":
 """
 
 
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
 def test_children_die_with_a_killed_parent(make_var: Any) -> None:
     """Given running servers, when their parent is killed with SIGKILL, then they end by themselves."""
@@ -49,14 +40,11 @@ def test_children_die_with_a_killed_parent(make_var: Any) -> None:
         assert parent.stdout
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(pids) == 3
-        assert all(map(_alive, pids))
+        assert all(map(alive, pids))
 
         parent.kill()
 
-        deadline = time.monotonic() + patience(5)
-        while any(map(_alive, pids)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert not any(map(_alive, pids))
+        until(lambda: not any(map(alive, pids)))
 
 
 def test_a_child_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
@@ -110,17 +98,6 @@ def test_a_child_that_is_never_ready_is_stopped(tmp_path: Path, monkeypatch: pyt
         child.wait_ready(lambda: False)
 
     assert child.process.returncode is not None
-
-
-def test_servers_run_side_by_side(make_var: Any) -> None:
-    """One state folder carries a ledger, a queue and a chain, each with its own log."""
-    var = make_var()
-    servers = [start_redis("ledger", var), start_redis("queue", var), start_chain(var)]
-    for server in servers:
-        server.stop()
-
-    names = sorted(log.name for log in (var / "sandbox" / "log").iterdir())
-    assert names == ["chain-8453.log", "redis-ledger.log", "redis-queue.log"]
 
 
 def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,11 +32,11 @@ def environment(text: str) -> dict[str, str]:
 
 def test_the_compose_file_is_one_and_runs_what_the_procfile_runs() -> None:
     """Every line has a service with its command, more time to stop than it needs, and no more rights than it needs."""
-    told = yaml.safe_load(COMPOSE.read_text())
+    content = yaml.safe_load(COMPOSE.read_text())
     schema = json.loads((SCHEMAS / "compose.json").read_text())
-    Draft202012Validator(schema).validate(told)
+    Draft202012Validator(schema).validate(content)
 
-    services = told["services"]
+    services = content["services"]
     assert {name: services[name]["command"] for name in COMMANDS} == COMMANDS
     for name, service in services.items():
         assert "container_name" not in service, name
@@ -50,7 +50,7 @@ def test_the_compose_file_is_one_and_runs_what_the_procfile_runs() -> None:
         )
         assert unknown(service.get("environment", {})) == [], name
         for secret in service.get("secrets", ()):
-            assert secret in told["secrets"], name
+            assert secret in content["secrets"], name
     assert "settler_key" not in {
         s for name, each in services.items() if name != "facilitator" for s in each.get("secrets", ())
     }
@@ -127,6 +127,6 @@ class Queue:
         ({"here2:1": 300}, "net: no worker of this host"),
     ],
 )
-def test_a_worker_is_well_while_its_own_consumer_is_heard_of(idle: dict[str, int] | None, reason: str) -> None:
+def test_a_worker_is_well_while_its_own_consumer_reads(idle: dict[str, int] | None, reason: str) -> None:
     """Not another host's; and a queue that does not answer says nothing of its workers."""
     assert silent(Queue(idle), "net", "here") == reason

@@ -88,10 +88,10 @@ def test_files_are_checked_as_the_user_of_the_process_that_needs_them(name: str,
 
 @pytest.mark.enable_socket
 @each("name", ["PORT", "DASHBOARD_PORT", "FACILITATOR_PORT"])
-def test_a_taken_port_is_told_before_anything_starts(name: str, tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_before_anything_starts(name: str, tmp_path: Path) -> None:
     """With its setting. What is not started needs no port."""
-    with socket.create_server(("127.0.0.1", 0)) as stranger:
-        given = {"COINSLOT_PORT": str(claim_port(0)), f"COINSLOT_{name}": str(stranger.getsockname()[1])}
+    with socket.create_server(("127.0.0.1", 0)) as other_server:
+        given = {"COINSLOT_PORT": str(claim_port(0)), f"COINSLOT_{name}": str(other_server.getsockname()[1])}
         with (
             pytest.raises(InvalidSetting, match=rf"port [0-9]+ cannot be used \(.* in use\): set COINSLOT_{name} to"),
             embed(given, tmp_path, scale={}),
@@ -157,9 +157,9 @@ def test_endpoints_read_the_local_chains_unless_nodes_are_given(tmp_path: Path) 
 
 @pytest.mark.enable_socket
 def test_metrics_never_fail_a_start(tmp_path: Path) -> None:
-    """A port that is set and taken is told in a sentence; one that is not set becomes another one."""
-    with socket.create_server(("127.0.0.1", 0)) as stranger:
-        taken = stranger.getsockname()[1]
+    """A port that is set and taken is reported in a sentence; one that is not set becomes another one."""
+    with socket.create_server(("127.0.0.1", 0)) as other_server:
+        taken = other_server.getsockname()[1]
         said = serve._metrics(Settings(metrics_port=taken), {})
         assert said == (
             f"none: port {taken} cannot be used (Address already in use): set COINSLOT_METRICS_PORT to another one"

@@ -7,8 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,18 +14,11 @@ import redis
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.kept_redis import KeptRedis
+from tests.compose.conftest import until
 
 pytestmark = pytest.mark.enable_socket
 
 PATIENCE_S = 30.0
-
-
-def until(is_so: Callable[[], object]) -> None:
-    """Wait for it."""
-    give_up_at = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
 
 
 def test_a_damaged_ledger_stays_away_loudly_until_it_is_repaired(
@@ -91,7 +82,7 @@ kept.stop()
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a disk of its own")
-def test_it_goes_on_when_a_full_disk_has_room_again(tmp_path: Path) -> None:
+def test_it_continues_when_a_full_disk_has_room_again(tmp_path: Path) -> None:
     """Given a ledger that ends because its disk is full, when the disk has room again, then it has all that it had said it
     has, and takes more, without anybody's command."""
     in_small = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=6m tmpfs "$0" && exec "$@"', str(tmp_path)]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +20,12 @@ from compose.processes import STOP_NOW, SupervisedProcess
 from compose.procfile import Line
 from compose.sandbox.child import ROOT, tethered
 from ops import control
+from tests.compose.conftest import alive, until
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
 
 SLEEPER = "sh -c 'echo $$ >> {name}.pids; exec sleep 9999'\n"
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def _until(true: Callable[[], bool], within_s: float = patience(10)) -> None:
-    deadline = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 class Keeper:
@@ -67,7 +54,7 @@ class Keeper:
 
     def pids(self, name: str, count: int) -> list[int]:
         """Of all starts of a SLEEPER, once there are so many."""
-        _until(lambda: len(self.notes(f"{name}.pids")) >= count)
+        until(lambda: len(self.notes(f"{name}.pids")) >= count)
         return [int(pid) for pid in self.notes(f"{name}.pids")]
 
     def report(self) -> str:
@@ -77,7 +64,7 @@ class Keeper:
 
     def command(self, *words: str) -> int:
         """What `coinslot-ops` does with these words; its exit code."""
-        _until(lambda: (self.folder / "control.sock").exists())
+        until(lambda: (self.folder / "control.sock").exists())
         return control.report(self.folder / "control.sock", words)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
@@ -114,10 +101,10 @@ def test_one_that_dies_is_started_again_and_the_others_are_not_disturbed(keep: A
     assert time.monotonic() - killed_at < patience(5)
     assert re.fullmatch(r"one was ended by a signal \(Killed\), \d+\.\d s after its start\n", keeper.report())
     assert any("compose.processes: one was ended" in line and "started again" in line for line in keeper.notes("log"))
-    assert (_alive(other), keeper.pids("two", 1)) == (True, [other])
+    assert (alive(other), keeper.pids("two", 1)) == (True, [other])
     assert keeper.stop() == 0
-    assert not _alive(second)
-    assert not _alive(other)
+    assert not alive(second)
+    assert not alive(other)
 
 
 def test_one_that_ends_at_once_is_started_less_and_less_often(keep: Any) -> None:
@@ -146,13 +133,13 @@ def test_what_a_killed_one_leaves_running_ends_before_its_successor_starts(keep:
     keeper = keep("one: sh -c 'cat left.pid >> before; sleep 9999 & echo $! > left.pid; echo $$ >> one.pids; wait'\n")
     (first,) = keeper.pids("one", 1)
     (left,) = keeper.notes("left.pid")
-    assert _alive(int(left))
+    assert alive(int(left))
 
     os.kill(first, signal.SIGKILL)
     keeper.pids("one", 2)
 
     assert keeper.notes("before") == [left]
-    assert not _alive(int(left))
+    assert not alive(int(left))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -161,7 +148,7 @@ def test_they_are_stopped_in_order(keep: Any, number: signal.Signals) -> None:
     line = '{0}: sh -c \'trap "echo {0} is told >> order; sleep 0.1; echo {0} ends >> order; exit" TERM; echo >> up; '
     line += "while :; do sleep 0.01; done'\n"
     keeper = keep("".join(map(line.format, ("facilitator", "worker-a", "api", "worker-b"))), "--scale", "worker-b=2")
-    _until(lambda: len(keeper.notes("up")) == 5)
+    until(lambda: len(keeper.notes("up")) == 5)
 
     assert keeper.stop(number) == 0
 
@@ -184,13 +171,13 @@ def test_in_a_hurry_all_are_stopped_at_once(keep: Any) -> None:
     assert keeper.stop(STOP_NOW) == 0
 
     assert time.monotonic() - told_at < 5
-    assert not any(map(_alive, pids))
+    assert not any(map(alive, pids))
 
 
 def test_each_is_told_to_stop_once(keep: Any) -> None:
     """However often the keeper is: the second SIGTERM would end a worker with its jobs undone."""
     keeper = keep("one: sh -c 'trap \"echo told >> told\" TERM; echo >> up; for i in 1 2 3; do sleep 0.2; done'\n")
-    _until(lambda: bool(keeper.notes("up")))
+    until(lambda: bool(keeper.notes("up")))
 
     for _ in range(3):
         keeper.process.terminate()
@@ -210,7 +197,7 @@ def test_one_that_waits_for_its_next_start_does_not_hold_up_the_stop(keep: Any) 
     assert keeper.stop() == 0
 
     assert time.monotonic() - told_at < 3.5
-    assert not any(map(_alive, keeper.pids("one", 1)))
+    assert not any(map(alive, keeper.pids("one", 1)))
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.1, 0.2, 0.3])
@@ -221,7 +208,7 @@ def test_it_can_be_stopped_at_any_moment_of_its_start(keep: Any, after_s: float)
 
     keeper.stop()
 
-    assert not any(_alive(int(pid)) for pid in keeper.notes("p.pids"))
+    assert not any(alive(int(pid)) for pid in keeper.notes("p.pids"))
 
 
 def test_they_end_when_the_keeper_is_killed(keep: Any) -> None:
@@ -231,7 +218,7 @@ def test_they_end_when_the_keeper_is_killed(keep: Any) -> None:
 
     keeper.stop(signal.SIGKILL)
 
-    _until(lambda: not any(map(_alive, pids)))
+    until(lambda: not any(map(alive, pids)))
 
 
 def test_a_deaf_one_is_killed_with_its_children(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -241,13 +228,13 @@ def test_a_deaf_one_is_killed_with_its_children(tmp_path: Path, capfd: pytest.Ca
     async def scenario() -> None:
         kept = SupervisedProcess(Line("deaf", ("sh", "-c", script), {}))
         keeping = asyncio.create_task(kept.keep())
-        await asyncio.to_thread(_until, lambda: (tmp_path / "left").exists() and bool((tmp_path / "left").read_text()))
+        await asyncio.to_thread(until, lambda: (tmp_path / "left").exists() and bool((tmp_path / "left").read_text()))
         await kept.stop(0.2)
         await keeping
 
     asyncio.run(scenario())
 
-    _until(lambda: not _alive(int((tmp_path / "left").read_text())))
+    until(lambda: not alive(int((tmp_path / "left").read_text())))
     assert "deaf did not stop within 0.2 s and is killed" in capfd.readouterr().err
 
 
@@ -255,7 +242,7 @@ def test_a_line_sets_its_own_environment(keep: Any) -> None:
     """And inherits the rest; it runs as often as the scale says."""
     keeper = keep("a: NOTE='hello world' sh -c 'echo $NOTE $HOME >> said; exec sleep 9999'\n", "--scale", "a=2")
 
-    _until(lambda: len(keeper.notes("said")) == 2)
+    until(lambda: len(keeper.notes("said")) == 2)
 
     assert keeper.notes("said") == [f"hello world {os.environ['HOME']}"] * 2
 
@@ -274,9 +261,9 @@ def test_a_line_is_scaled_while_the_others_run(keep: Any, capsys: pytest.Capture
     (first,), (other,) = keeper.pids("one", 1), keeper.pids("facilitator", 1)
 
     assert keeper.command("scale", "one=3") == 0
-    assert all(map(_alive, keeper.pids("one", 3)))
+    assert all(map(alive, keeper.pids("one", 3)))
     assert keeper.command("scale", "one=1") == 0
-    assert [_alive(pid) for pid in keeper.pids("one", 3)] == [True, False, False]
+    assert [alive(pid) for pid in keeper.pids("one", 3)] == [True, False, False]
     assert capsys.readouterr().out == "processes of one: 3\nprocesses of one: 1\n"
 
     for words, said in (
@@ -288,7 +275,7 @@ def test_a_line_is_scaled_while_the_others_run(keep: Any, capsys: pytest.Capture
     ):
         assert keeper.command(*words) == 1
         assert said in capsys.readouterr().err
-    assert (keeper.pids("one", 3)[0], _alive(first), _alive(other)) == (first, True, True)
+    assert (keeper.pids("one", 3)[0], alive(first), alive(other)) == (first, True, True)
 
 
 def test_a_restart_stops_no_process_before_its_successor_is_ready(
@@ -301,16 +288,16 @@ def test_a_restart_stops_no_process_before_its_successor_is_ready(
 
     assert keeper.command("restart", "api") == 1
     assert "failed: a new api ended, as the log says; processes of api: 1" in capsys.readouterr().err
-    assert _alive(old)
+    assert alive(old)
 
     # A sleeper does not listen on the facilitator's port: it stays, and its restart waits until everything is stopped.
     waiting = threading.Thread(target=keeper.command, args=("restart",))
     waiting.start()
     assert keeper.pids("facilitator", 2)[0] == facilitator
-    assert not _alive(facilitator)
+    assert not alive(facilitator)
     assert keeper.command("scale", "api=2") == 1
     assert "another command is under way" in capsys.readouterr().err
     assert keeper.stop() == 0
     waiting.join(patience(10))
     assert "failed: everything is being stopped" in capsys.readouterr().err
-    assert not any(map(_alive, [old, *keeper.pids("facilitator", 2)]))
+    assert not any(map(alive, [old, *keeper.pids("facilitator", 2)]))

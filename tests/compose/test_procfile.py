@@ -1,4 +1,4 @@
-"""The Procfile is read as it is meant, and a mistake in it or in --scale is told in a sentence."""
+"""The Procfile is read as it is meant, and a mistake in it or in --scale is reported in a sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compose.processes import STAGES
+from compose.processes import CLAIMER, STAGES
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
 from shared.pools import POOLS, Pool, PoolPolicy
 from tests.each import each
@@ -56,7 +56,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_ours_has_the_lines_that_are_stopped_in_order() -> None:
     """The stages name lines that exist."""
-    assert {stage.name for stage in STAGES if stage.name} <= {line.name for line in read_procfile()}
+    assert {stage.name for stage in STAGES if stage.name} <= {line.name for line in (*read_procfile(), CLAIMER)}
 
 
 def test_a_scale_says_how_often() -> None:

@@ -87,7 +87,7 @@ all_of("workers")
 from workers.warming import warm
 warm([Pool.RENDER])
 """,
-    "facilitator": 'import facilitator.__main__; all_of("facilitator")',
+    "facilitator": 'import facilitator.__main__, facilitator.claimer.__main__; all_of("facilitator")',
     "client": f'all_of("{BUYER}", {[f"{BUYER}.{name}" for name in OF_MCP]})',
     "mcp": f'all_of("{BUYER}")',
     "ops": f'all_of("{OPERATOR}")',
@@ -101,7 +101,7 @@ FOREIGN = {
     "api": SETTLES | {"dramatiq", "faker", "phonenumbers", "trafilatura", "xrpl-py"},
     "worker": SETTLES | {"granian", "litestar", "trafilatura"},
     "worker-render": SETTLES | {"granian", "litestar"},
-    "facilitator": SELLS | {"dramatiq", "redis", "web3", "xrpl-py"},
+    "facilitator": SELLS | {"dramatiq", "web3", "xrpl-py"},
     "client": SETTLES | SELLS | {"granian", "litestar", "redis", "xrpl-py"},
     "mcp": SETTLES | SELLS - {"jsonschema-rs"} | {"granian", "litestar", "redis", "xrpl-py"},
     "ops": SELLS - {"jinja2"} | {"dramatiq", "litestar"},  # rq-dashboard's Flask brings jinja2

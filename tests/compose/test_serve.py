@@ -29,13 +29,13 @@ def test_a_local_ledger_that_ends_ends_the_service() -> None:
             services.kill()
 
 
-def test_servers_without_a_password_are_told_in_production() -> None:
+def test_servers_without_a_password_are_reported_in_production() -> None:
     """With the settings that name others."""
 
-    def told(made: dict[str, str], *, production: bool = True) -> list[str]:
+    def notices(made: dict[str, str], *, production: bool = True) -> list[str]:
         return serve._not_for_production(Embedded(Settings(production=production), made, None, "", False))
 
     made = {"COINSLOT_LEDGER_URL": "redis://127.0.0.1:1", "COINSLOT_PORT": "1"}
-    (only,) = told(made)
+    (only,) = notices(made)
     assert "the servers that were started for COINSLOT_LEDGER_URL. Set these" in only
-    assert told(made, production=False) == told({"COINSLOT_PORT": "1"}) == []
+    assert notices(made, production=False) == notices({"COINSLOT_PORT": "1"}) == []

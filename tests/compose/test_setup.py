@@ -20,7 +20,7 @@ Checkout = Callable[..., str]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Checkout:
+def set_up(tmp_path: Path) -> Checkout:
     """Runs scripts/setup alone in a folder, where nothing can be fetched, until an interpreter fails. What it says."""
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "setup", tmp_path / "scripts")
@@ -49,37 +49,37 @@ def program(path: Path, *, fails_at: str) -> Path:
     return path
 
 
-def test_one_that_makes_environments_is_preferred(told: Checkout, tmp_path: Path) -> None:
+def test_one_that_makes_environments_is_preferred(set_up: Checkout, tmp_path: Path) -> None:
     """Given Debian's Python without python3-venv and another, whichever is named first, then the other."""
     bare, whole = (
         program(tmp_path / name, fails_at=word) for name, word in (("bare", "ensurepip"), ("whole", "never"))
     )
 
-    assert f"making .venv with {whole}" in told(bare, whole)
-    assert f"making .venv with {whole}" in told(whole, bare)
+    assert f"making .venv with {whole}" in set_up(bare, whole)
+    assert f"making .venv with {whole}" in set_up(whole, bare)
 
 
-def test_an_unsupported_one_is_passed_over(told: Checkout, tmp_path: Path) -> None:
+def test_an_unsupported_one_is_passed_over(set_up: Checkout, tmp_path: Path) -> None:
     """Its version is asked for, and one that is not there is none."""
     old, whole = (
         program(tmp_path / name, fails_at=word) for name, word in (("old", "version_info"), ("whole", "never"))
     )
 
-    assert f"making .venv with {whole}" in told(tmp_path / "nowhere", old, whole)
-    assert "Python 3.11, 3.12 or 3.13 is needed" in told(tmp_path / "nowhere", old)
+    assert f"making .venv with {whole}" in set_up(tmp_path / "nowhere", old, whole)
+    assert "Python 3.11, 3.12 or 3.13 is needed" in set_up(tmp_path / "nowhere", old)
 
 
-def test_an_environment_that_is_there_needs_no_other_python(told: Checkout, tmp_path: Path) -> None:
+def test_an_environment_that_is_there_needs_no_other_python(set_up: Checkout, tmp_path: Path) -> None:
     """It is installed into, unless its own version is not supported."""
     inside = tmp_path / ".venv" / "bin" / "python"
 
     program(inside, fails_at="never")
-    assert "making .venv" not in (said := told(tmp_path / "nowhere"))
+    assert "making .venv" not in (said := set_up(tmp_path / "nowhere"))
     assert "installing the pinned packages" in said
 
     program(inside, fails_at="version_info")
     whole = program(tmp_path / "whole", fails_at="never")
-    assert f"making .venv with {whole}" in told(whole)
+    assert f"making .venv with {whole}" in set_up(whole)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def last_line(*command: str) -> str:
     return last
 
 
-def test_a_machine_without_a_network_is_told_what_to_do(packages_missing: Path) -> None:
+def test_a_machine_without_a_network_gets_a_sentence_that_says_what_to_do(packages_missing: Path) -> None:
     """One sentence after pip's output."""
     last = last_line(str(packages_missing / "scripts" / "setup"))
 

@@ -10,6 +10,7 @@ from eth_abi import encode
 from eth_account import Account
 
 from compose.sandbox import artefact
+from tests.compose.conftest import call
 
 INVALID = "FiatTokenV2: invalid signature"
 
@@ -25,7 +26,7 @@ def owner_key() -> str:
 
 
 @pytest.fixture(scope="module")
-def wallet(desk: Any, call: Any, owner_key: str) -> str:
+def wallet(desk: Any, owner_key: str) -> str:
     """A deployed wallet that holds 1 USDC."""
     creation = artefact.load("Wallet1271").bytecode + encode(["address"], [Account.from_key(owner_key).address])
     address: str = desk.send("0x" + creation.hex(), to=None)["contractAddress"]
@@ -73,7 +74,7 @@ def test_a_contract_that_is_no_wallet_can_not_pay(desk: Any) -> None:
     assert desk.refusal(desk.by_bytes(authorization, desk.sign(authorization).signature)) == INVALID
 
 
-def test_a_delegated_account_signs_as_its_code_says(desk: Any, call: Any, wallet: str) -> None:
+def test_a_delegated_account_signs_as_its_code_says(desk: Any, wallet: str) -> None:
     """Given an account with a key that took on code (EIP-7702), when its key signs plainly, then that no longer pays."""
     account = Account.create()
     desk.send(call("mint(address,uint256)", account.address, 1_000_000))

@@ -11,14 +11,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from solana.rpc.async_api import AsyncClient
+from solana.rpc.commitment import Confirmed
 from solders.hash import Hash
 from solders.keypair import Keypair
 from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
+from spl.token.instructions import get_associated_token_address
 
 from compose.sandbox.child import StartFailed
+from compose.sandbox.local_ledger import LocalLedger
 from compose.sandbox.solana import NETWORK, USDC, start_solana
 from compose.sandbox.solana_ledger import FINAL_AFTER, SLOT_S, Ledger
 from compose.sandbox.solana_methods import GENESIS_HASH, answer
@@ -28,13 +32,13 @@ from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
 from shared.x402.wire import Offer
 from tests.each import each
-from tests.solana_signing import Draft, ata, memo, sign
+from tests.solana_signing import Draft, ata, memo, raw_of, sign
 
 MINT = Pubkey.from_string(USDC.mint)
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -96,7 +100,7 @@ def desk() -> Desk:
 
 
 def test_a_payment_moves_money_and_has_a_history(desk: Desk) -> None:
-    """Status, balances and history tell the same."""
+    """Status, balances and history agree."""
     text = desk.written(desk.draft())
     assert desk.simulate(text)["err"] is None
 
@@ -221,7 +225,7 @@ def test_a_blockhash_lives_for_150_blocks(desk: Desk, slots: int, alive: bool) -
 
 
 def test_a_final_blockhash_is_older(desk: Desk) -> None:
-    """By the blocks that may still be taken back."""
+    """By the blocks that may be taken back."""
     final, newest = (desk("getLatestBlockhash", {"commitment": name})["value"] for name in ("finalized", "confirmed"))
     assert final == desk("getLatestBlockhash")["value"]
     assert newest["lastValidBlockHeight"] - final["lastValidBlockHeight"] == FINAL_AFTER
@@ -360,10 +364,15 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def rpc(var: Path) -> Iterator[JsonRpc]:
-    sandbox = start_solana(var)
-    yield JsonRpc(sandbox.rpc_url)
-    sandbox.stop()
+def sandbox(var: Path) -> Iterator[LocalLedger]:
+    started = start_solana(var)
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def rpc(sandbox: LocalLedger) -> JsonRpc:
+    return JsonRpc(sandbox.rpc_url)
 
 
 def test_it_is_ready_at_once_and_keeps_its_keys(var: Path) -> None:
@@ -394,13 +403,40 @@ def test_it_is_ready_at_once_and_keeps_its_keys(var: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_an_error(var: Path, rpc: JsonRpc) -> None:
-    """Else a stranger would answer in its place."""
+    """Otherwise another server would answer in its place."""
     with pytest.raises(StartFailed, match="can not be used"):
         start_solana(var, port=int(urlsplit(rpc.place).port or 0))
 
 
+@pytest.mark.anyio
+async def test_the_networks_own_client_pays(sandbox: LocalLedger) -> None:
+    """solana-py sends a payment, waits for its block, and reads what it moved."""
+    payer, settler = (
+        Keypair.from_base58_string(sandbox.payer_secret),
+        Keypair.from_seed(bytes.fromhex(sandbox.settler_key)),
+    )
+    recipient = get_associated_token_address(Pubkey.from_string(sandbox.pay_to), MINT)
+    (static,) = solana.offers(USDC, Price.of("0.001"), sandbox.pay_to)
+    offer = solana.completed(static, {"feePayer": sandbox.settler})
+    assert offer is not None
+    client = AsyncClient(sandbox.rpc_url, Confirmed)
+    try:
+        held = (await client.get_token_account_balance(recipient)).value.amount
+        draft = Draft(offer, payer, (await client.get_latest_blockhash()).value.blockhash)
+        signature = (await client.send_raw_transaction(raw_of(draft.message(), [settler, payer]))).value
+        (status,) = (await client.confirm_transaction(signature, sleep_seconds=0.05)).value
+        holds = (await client.get_token_account_balance(recipient)).value.amount
+        (entry,) = (await client.get_signatures_for_address(recipient)).value
+    finally:
+        await client.close()
+
+    assert status is not None
+    assert status.err is None
+    assert (int(holds) - int(held), entry.signature) == (1_000, signature)
+
+
 def slowly(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """So that a server which does not wait for the end is heard before it."""
+    """So that a server which does not wait for the end answers before it."""
     for piece in pieces:
         yield piece
         time.sleep(0.1)

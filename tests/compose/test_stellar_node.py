@@ -22,7 +22,8 @@ from stellar_sdk.auth import authorize_entry
 from stellar_sdk.operation import BumpSequence
 from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
 
-from compose.sandbox.stellar import PAYER_FUNDS, StellarSandbox, start_stellar
+from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.stellar import PAYER_FUNDS, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
 from compose.sandbox.stellar_methods import answer
 from compose.sandbox.stellar_node import TOKEN, new_ledger
@@ -34,8 +35,8 @@ NOW = 1_900_000_000
 TESTNET = "Test SDF Network ; September 2015"
 
 
-class World:
-    """A network that stands still, with a sender, a payer with 100 units and a shop."""
+class Network:
+    """A network whose clock is stopped, with a sender, a payer with 100 units and a shop."""
 
     def __init__(self) -> None:
         self.now = float(NOW)
@@ -109,59 +110,59 @@ class World:
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def network() -> Network:
+    return Network()
 
 
-def test_a_transfer_moves_the_money_once(world: World) -> None:
+def test_a_transfer_moves_the_money_once(network: Network) -> None:
     """With its fee and its sequence number; the nonce is kept until it expires, and what is sent again does nothing."""
-    envelope = world.transfer()
-    before = world.ledger.state.accounts[world.sender.public_key].balance
-    sent = world.send(envelope)
+    envelope = network.transfer()
+    before = network.ledger.state.accounts[network.sender.public_key].balance
+    sent = network.send(envelope)
     assert sent.status == "PENDING"
-    assert world.ledger.send(envelope.to_xdr()).status == "DUPLICATE"
-    assert world.units(world.shop) == 0
+    assert network.ledger.send(envelope.to_xdr()).status == "DUPLICATE"
+    assert network.units(network.shop) == 0
 
-    world.ledger.close()
+    network.ledger.close()
 
-    assert (world.units(world.payer), world.units(world.shop)) == (0, 100)
-    assert before - world.ledger.state.accounts[world.sender.public_key].balance == envelope.transaction.fee
-    assert world.ledger.send(envelope.to_xdr()).status == "TRY_AGAIN_LATER"
-    world.ledger.close(10)
-    assert world.ledger.send(envelope.to_xdr()).code == Code.txBAD_SEQ
-    assert not world.ledger.state.nonces
+    assert (network.units(network.payer), network.units(network.shop)) == (0, 100)
+    assert before - network.ledger.state.accounts[network.sender.public_key].balance == envelope.transaction.fee
+    assert network.ledger.send(envelope.to_xdr()).status == "TRY_AGAIN_LATER"
+    network.ledger.close(10)
+    assert network.ledger.send(envelope.to_xdr()).code == Code.txBAD_SEQ
+    assert not network.ledger.state.nonces
 
 
-def put(name: str, value: Any) -> Callable[[World, Any], None]:
+def put(name: str, value: Any) -> Callable[[Network, Any], None]:
     return lambda _, envelope: setattr(envelope.transaction, name, value)
 
 
-def bounds(minimum: int, maximum: int) -> Callable[[World, Any], None]:
-    def edit(_: World, envelope: Any) -> None:
+def bounds(minimum: int, maximum: int) -> Callable[[Network, Any], None]:
+    def edit(_: Network, envelope: Any) -> None:
         found = envelope.transaction.preconditions.time_bounds
         found.min_time, found.max_time = minimum, maximum
 
     return edit
 
 
-def cheaper(_: World, envelope: Any) -> None:
+def cheaper(_: Network, envelope: Any) -> None:
     envelope.transaction.soroban_data.resource_fee = xdr.Int64(envelope.transaction.soroban_data.resource_fee.int64 - 1)
 
 
-def poorer(world: World, _: Any) -> None:
-    world.ledger.state.accounts[world.sender.public_key].balance = 10_000_000 + 1_000
+def poorer(network: Network, _: Any) -> None:
+    network.ledger.state.accounts[network.sender.public_key].balance = 10_000_000 + 1_000
 
 
-def twice(_: World, envelope: Any) -> None:
+def twice(_: Network, envelope: Any) -> None:
     envelope.transaction.operations *= 2
 
 
-def nothing(_: World, envelope: Any) -> None:
+def nothing(_: Network, envelope: Any) -> None:
     envelope.transaction.operations.clear()
     envelope.transaction.soroban_data = None
 
 
-NOT_TAKEN: list[tuple[str, Callable[[World, Any], None], Code]] = [
+NOT_TAKEN: list[tuple[str, Callable[[Network, Any], None], Code]] = [
     ("a used sequence number", lambda w, e: setattr(e.transaction, "sequence", e.transaction.sequence - 1), Code.txBAD_SEQ),
     ("a gap", lambda w, e: setattr(e.transaction, "sequence", e.transaction.sequence + 1), Code.txBAD_SEQ),
     ("too early", bounds(NOW + 1, 0), Code.txTOO_EARLY),
@@ -177,54 +178,54 @@ NOT_TAKEN: list[tuple[str, Callable[[World, Any], None], Code]] = [
 
 
 @pytest.mark.parametrize(("edit", "code"), [row[1:] for row in NOT_TAKEN], ids=[row[0] for row in NOT_TAKEN])
-def test_what_is_invalid_is_not_taken(world: World, edit: Callable[[World, Any], None], code: Code) -> None:
+def test_what_is_invalid_is_not_taken(network: Network, edit: Callable[[Network, Any], None], code: Code) -> None:
     """With the code that the real network has for it, and at no cost."""
-    envelope = world.transfer()
-    edit(world, envelope)
-    balance = world.ledger.state.accounts[world.sender.public_key].balance
+    envelope = network.transfer()
+    edit(network, envelope)
+    balance = network.ledger.state.accounts[network.sender.public_key].balance
 
-    sent = world.send(envelope)
+    sent = network.send(envelope)
 
     assert (sent.status, sent.code) == ("ERROR", code)
-    world.ledger.close()
-    assert world.ledger.state.accounts[world.sender.public_key].balance == balance
-    assert world.ledger.transaction(sent.hash) is None
+    network.ledger.close()
+    assert network.ledger.state.accounts[network.sender.public_key].balance == balance
+    assert network.ledger.transaction(sent.hash) is None
 
 
-def test_whose_signature_it_is_matters(world: World) -> None:
+def test_whose_signature_it_is_matters(network: Network) -> None:
     """None, another's, one too many, of another network; and an account that is not there."""
-    assert world.ledger.send(world.transfer().to_xdr()).code == Code.txBAD_AUTH
-    assert world.send(world.transfer(), world.payer).code == Code.txBAD_AUTH
-    assert world.send(world.transfer(), world.sender, world.payer).code == Code.txBAD_AUTH_EXTRA
-    elsewhere = TransactionEnvelope(world.transfer().transaction, TESTNET)
-    elsewhere.sign(world.sender)
-    assert world.ledger.send(elsewhere.to_xdr()).code == Code.txBAD_AUTH
+    assert network.ledger.send(network.transfer().to_xdr()).code == Code.txBAD_AUTH
+    assert network.send(network.transfer(), network.payer).code == Code.txBAD_AUTH
+    assert network.send(network.transfer(), network.sender, network.payer).code == Code.txBAD_AUTH_EXTRA
+    elsewhere = TransactionEnvelope(network.transfer().transaction, TESTNET)
+    elsewhere.sign(network.sender)
+    assert network.ledger.send(elsewhere.to_xdr()).code == Code.txBAD_AUTH
     stranger = Keypair.random()
-    assert world.send(world.transfer(key=stranger), stranger).code == Code.txNO_ACCOUNT
+    assert network.send(network.transfer(key=stranger), stranger).code == Code.txNO_ACCOUNT
 
 
-def test_an_account_has_one_transaction_in_the_queue(world: World) -> None:
+def test_an_account_has_one_transaction_in_the_queue(network: Network) -> None:
     """The next one is for the next ledger."""
-    assert world.send(world.transfer()).status == "PENDING"
-    assert world.send(world.transfer(step=1)).status == "TRY_AGAIN_LATER"
-    world.ledger.close()
-    assert world.send(world.transfer(entries=[])).status == "PENDING"
+    assert network.send(network.transfer()).status == "PENDING"
+    assert network.send(network.transfer(step=1)).status == "TRY_AGAIN_LATER"
+    network.ledger.close()
+    assert network.send(network.transfer(entries=[])).status == "PENDING"
 
 
-def test_what_is_late_by_its_ledger_leaves_no_trace(world: World) -> None:
-    """It was taken, and nothing of it is ever heard again."""
-    envelope = world.transfer()
-    bounds(0, NOW + 5)(world, envelope)
-    sent = world.send(envelope)
-    world.now += 6
-    world.ledger.close()
+def test_what_is_late_by_its_ledger_leaves_no_trace(network: Network) -> None:
+    """It was taken, and the network never shows it."""
+    envelope = network.transfer()
+    bounds(0, NOW + 5)(network, envelope)
+    sent = network.send(envelope)
+    network.now += 6
+    network.ledger.close()
 
     assert sent.status == "PENDING"
-    assert world.ledger.transaction(sent.hash) is None
-    assert world.units(world.shop) == 0
+    assert network.ledger.transaction(sent.hash) is None
+    assert network.units(network.shop) == 0
 
 
-FAILS: list[tuple[str, Callable[[World], Any]]] = [
+FAILS: list[tuple[str, Callable[[Network], Any]]] = [
     ("no authorization", lambda w: w.transfer(entries=[])),
     ("another's signature", lambda w: w.transfer(entries=[w.entry(key=w.shop)])),
     ("a signature for another network", lambda w: w.transfer(entries=[w.entry(passphrase=TESTNET)])),
@@ -240,98 +241,100 @@ FAILS: list[tuple[str, Callable[[World], Any]]] = [
 
 
 @pytest.mark.parametrize("made", [row[1] for row in FAILS], ids=[row[0] for row in FAILS])
-def test_what_must_not_happen_fails_and_costs_its_fee(world: World, made: Callable[[World], Any]) -> None:
+def test_what_must_not_happen_fails_and_costs_its_fee(network: Network, made: Callable[[Network], Any]) -> None:
     """In its ledger, as on the real network; simulation says so before."""
-    envelope = made(world)
+    envelope = made(network)
     unsigned = envelope.to_xdr()
     if envelope.transaction.operations[0].auth:
-        assert "error" in world.call("simulateTransaction", transaction=unsigned)
+        assert "error" in network.call("simulateTransaction", transaction=unsigned)
 
-    sent = world.send(envelope)
+    sent = network.send(envelope)
     assert sent.status == "PENDING"
-    world.ledger.close()
+    network.ledger.close()
 
-    applied = world.ledger.transaction(sent.hash)
+    applied = network.ledger.transaction(sent.hash)
     assert applied is not None
     assert applied.error
     assert applied.fee_charged == envelope.transaction.fee
-    assert (world.units(world.payer), world.units(world.shop)) == (100, 0)
-    assert world.call("getTransaction", hash=sent.hash)["status"] == "FAILED"
+    assert (network.units(network.payer), network.units(network.shop)) == (100, 0)
+    assert network.call("getTransaction", hash=sent.hash)["status"] == "FAILED"
 
 
-def test_a_nonce_is_used_once_while_it_lives(world: World) -> None:
+def test_a_nonce_is_used_once_while_it_lives(network: Network) -> None:
     """Then its entry is gone, and with it the authorization's validity."""
-    entry = world.entry(40)
-    assert world.send(world.transfer(entries=[entry], amount=40)).status == "PENDING"
-    world.ledger.close()
-    again = world.send(world.transfer(entries=[entry], amount=40))
-    world.ledger.close()
-    applied = world.ledger.transaction(again.hash)
+    entry = network.entry(40)
+    assert network.send(network.transfer(entries=[entry], amount=40)).status == "PENDING"
+    network.ledger.close()
+    again = network.send(network.transfer(entries=[entry], amount=40))
+    network.ledger.close()
+    applied = network.ledger.transaction(again.hash)
 
     assert applied is not None
     assert "nonce already exists" in applied.error
-    assert world.units(world.shop) == 40
+    assert network.units(network.shop) == 40
 
 
-def test_limits_footprints_and_resources(world: World) -> None:
+def test_limits_footprints_and_resources(network: Network) -> None:
     """A full trust line, an entry that was not named, and too few instructions."""
-    narrow = world.transfer()
+    narrow = network.transfer()
     narrow.transaction.soroban_data.resources.footprint.read_write.pop()
-    small = world.transfer()
+    small = network.transfer()
     small.transaction.soroban_data.resources.instructions = xdr.Uint32(1_000)
     for envelope, why in ((narrow, "outside of the footprint"), (small, "more resources than declared")):
-        envelope.transaction.sequence = world.ledger.state.accounts[world.sender.public_key].sequence + 1
-        sent = world.send(envelope)
-        world.ledger.close()
-        applied = world.ledger.transaction(sent.hash)
+        envelope.transaction.sequence = network.ledger.state.accounts[network.sender.public_key].sequence + 1
+        sent = network.send(envelope)
+        network.ledger.close()
+        applied = network.ledger.transaction(sent.hash)
         assert applied is not None
         assert why in applied.error
-    world.ledger.fund(world.shop.public_key, units=0, limit=99)
-    assert "error" in world.call("simulateTransaction", transaction=world.builder(world.operation([])).build().to_xdr())
+    network.ledger.fund(network.shop.public_key, units=0, limit=99)
+    assert "error" in network.call(
+        "simulateTransaction", transaction=network.builder(network.operation([])).build().to_xdr()
+    )
 
 
-def test_fee_bumps(world: World) -> None:
+def test_fee_bumps(network: Network) -> None:
     """Another account pays; what it pays for is signed by its own, and both fees count."""
     payer_of_fees = Keypair.random()
-    world.ledger.fund(payer_of_fees.public_key, lumens=10)
+    network.ledger.fund(payer_of_fees.public_key, lumens=10)
 
     def bumped(more: int = 100, *, inner: Keypair, outer: Keypair) -> Submission:
-        envelope = world.transfer()
+        envelope = network.transfer()
         envelope.sign(inner)
         bump = TransactionBuilder.build_fee_bump_transaction(payer_of_fees, 200, envelope, TOKEN.passphrase)
         bump.transaction.fee = envelope.transaction.fee + more
         bump.sign(outer)
-        return world.ledger.send(bump.to_xdr())
+        return network.ledger.send(bump.to_xdr())
 
-    assert bumped(inner=world.sender, outer=world.sender).code == Code.txBAD_AUTH
+    assert bumped(inner=network.sender, outer=network.sender).code == Code.txBAD_AUTH
     refused = bumped(inner=payer_of_fees, outer=payer_of_fees)
     assert (refused.code, refused.inner) == (Code.txBAD_AUTH, True)
-    assert bumped(99, inner=world.sender, outer=payer_of_fees).code == Code.txINSUFFICIENT_FEE
-    lumens = world.ledger.state.accounts[world.sender.public_key].balance
-    sent = bumped(inner=world.sender, outer=payer_of_fees)
+    assert bumped(99, inner=network.sender, outer=payer_of_fees).code == Code.txINSUFFICIENT_FEE
+    lumens = network.ledger.state.accounts[network.sender.public_key].balance
+    sent = bumped(inner=network.sender, outer=payer_of_fees)
     assert sent.status == "PENDING"
-    world.ledger.close()
-    assert world.units(world.shop) == 100
-    assert world.ledger.state.accounts[world.sender.public_key].balance == lumens
-    assert world.call("getTransaction", hash=sent.hash)["feeBump"] is True
+    network.ledger.close()
+    assert network.units(network.shop) == 100
+    assert network.ledger.state.accounts[network.sender.public_key].balance == lumens
+    assert network.call("getTransaction", hash=sent.hash)["feeBump"] is True
 
 
-def test_new_accounts_are_all_made_or_none(world: World) -> None:
+def test_new_accounts_are_all_made_or_none(network: Network) -> None:
     """With enough for the reserve, from somebody who has it."""
     first, second = Keypair.random().public_key, Keypair.random().public_key
     for lumens, works in (("0.9999999", False), ("99.9", False), ("1", True)):
-        made = world.builder(CreateAccount(first, "1"), CreateAccount(second, lumens)).build()
-        sent = world.send(made)
-        world.ledger.close()
-        applied = world.ledger.transaction(sent.hash)
+        made = network.builder(CreateAccount(first, "1"), CreateAccount(second, lumens)).build()
+        sent = network.send(made)
+        network.ledger.close()
+        applied = network.ledger.transaction(sent.hash)
         assert applied is not None
         assert bool(applied.error) is not works
-        assert (first in world.ledger.state.accounts) is works
+        assert (first in network.ledger.state.accounts) is works
 
 
-def test_nonsense_is_an_error(world: World) -> None:
+def test_nonsense_is_an_error(network: Network) -> None:
     """Of JSON-RPC, and never anything else."""
-    other = world.builder(BumpSequence(5)).build().to_xdr()
+    other = network.builder(BumpSequence(5)).build().to_xdr()
     nonsense: list[tuple[str, dict[str, Any]]] = [
         ("getNothing", {}),
         ("sendTransaction", {"transaction": "AAAA"}),
@@ -342,37 +345,37 @@ def test_nonsense_is_an_error(world: World) -> None:
         ("getLedgerEntries", {"keys": ["AAAA"]}),
         ("getLedgerEntries", {"keys": [""] * 201}),
         ("getEvents", {"startLedger": 0}),
-        ("getEvents", {"startLedger": world.ledger.sequence + 1}),
+        ("getEvents", {"startLedger": network.ledger.sequence + 1}),
         ("getEvents", {"startLedger": 1, "pagination": {"limit": 10_001}}),
     ]
     for method, params in nonsense:
         with pytest.raises(RpcError):
-            answer(world.ledger, method, params)
+            answer(network.ledger, method, params)
     with pytest.raises(RpcError):
-        answer(world.ledger, "getHealth", [])
-    assert "error" in world.call("simulateTransaction", transaction="AAAA")
-    assert "error" in world.call("simulateTransaction", transaction=other)
+        answer(network.ledger, "getHealth", [])
+    assert "error" in network.call("simulateTransaction", transaction="AAAA")
+    assert "error" in network.call("simulateTransaction", transaction=other)
 
 
-def test_history_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_is_bounded(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is older than the window is forgotten, entries and all."""
     monkeypatch.setattr("compose.sandbox.stellar_ledger.HISTORY_LEDGERS", 100)
-    sent = world.send(world.transfer())
-    world.ledger.close(101)
+    sent = network.send(network.transfer())
+    network.ledger.close(101)
 
-    assert world.ledger.transaction(sent.hash) is None
-    assert (world.ledger.oldest, len(world.ledger.applied)) == (world.ledger.sequence - 99, 0)
-    assert world.ledger.time_of(world.ledger.oldest) == NOW
+    assert network.ledger.transaction(sent.hash) is None
+    assert (network.ledger.oldest, len(network.ledger.applied)) == (network.ledger.sequence - 99, 0)
+    assert network.ledger.time_of(network.ledger.oldest) == NOW
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory, sockets: None) -> Iterator[StellarSandbox]:
+def sandbox(tmp_path_factory: pytest.TempPathFactory, sockets: None) -> Iterator[LocalLedger]:
     sandbox = start_stellar(tmp_path_factory.mktemp("stellar"), close_every_s=0.2)
     yield sandbox
     sandbox.stop()
 
 
-def test_the_process_is_ready_for_payments(sandbox: StellarSandbox) -> None:
+def test_the_process_is_ready_for_payments(sandbox: LocalLedger) -> None:
     """Over HTTP, with the network's own SDK: the payer's funds, the settler's lumens, and ledgers that close by themselves."""
     rpc = JsonRpc(sandbox.rpc_url)
     with SorobanServer(sandbox.rpc_url) as server:
@@ -404,7 +407,7 @@ def test_the_process_is_ready_for_payments(sandbox: StellarSandbox) -> None:
     assert sandbox.settler_key not in repr(sandbox)
 
 
-def test_the_keys_are_the_machines(tmp_path: Path, sandbox: StellarSandbox) -> None:
+def test_the_keys_are_the_machines(tmp_path: Path, sandbox: LocalLedger) -> None:
     """Made once, readable by their owner alone, and secrets as Stellar's own tools have them."""
     one = start_stellar(tmp_path)
     one.stop()

@@ -33,7 +33,7 @@ def test_nobody_is_named() -> None:
 
 @as_root
 def test_root_names_two() -> None:
-    """The facilitator has a user of its own; all others have the service's."""
+    """The facilitator has another user; all others have the service's."""
     found = accounts(Settings(user="61200", facilitator_user="61201"))
     assert [account and account.uid for account in map(found.of, ("api", "worker-fast", "facilitator"))] == [
         61200,
@@ -60,7 +60,7 @@ def test_the_facilitators_user_is_the_services_unless_named() -> None:
     ],
 )
 def test_users_that_cannot_be(settings: Settings, said: str) -> None:
-    """Each is told before anything starts."""
+    """Each is reported before anything starts."""
     with pytest.raises(InvalidSetting, match=said):
         accounts(settings)
 
@@ -129,7 +129,7 @@ def test_keys_are_readable_for_those_who_need_them(tmp_path: Path) -> None:
 
 
 @as_root
-def test_a_user_that_cannot_run_python_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_user_that_cannot_run_python_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An interpreter below a home folder of mode 0700 is the usual reason."""
     monkeypatch.undo()
     tmp_path.chmod(0o700)

@@ -24,42 +24,42 @@ ADDRESS = "127.77.43.10"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerPorts]:
+def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerPorts]:
     """As a worker of the sandbox has it."""
     command = [sys.executable, "-m", "compose.sandbox.upstreams", ADDRESS, str(tmp_path_factory.mktemp("upstreams"))]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            told = json.loads(process.stdout.readline())
-            names = {f"COINSLOT_{name}": value for name, value in told.items()}
+            settings = json.loads(process.stdout.readline())
+            names = {f"COINSLOT_{name}": value for name, value in settings.items()}
             yield WorkerPorts(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
         finally:
             process.kill()
 
 
-def call(world: WorkerPorts, domain: str) -> Any:
-    outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", world))
+def call(ports: WorkerPorts, domain: str) -> Any:
+    outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", ports))
     return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
 
 
-def test_the_documented_example(world: WorkerPorts) -> None:
+def test_the_documented_example(ports: WorkerPorts) -> None:
     """Is a real answer: only the days to go depend on the day, and the age on the call before."""
-    assert call(world, ENDPOINT.example.request["domain"]) == ENDPOINT.example.response
+    assert call(ports, ENDPOINT.example.request["domain"]) == ENDPOINT.example.response
 
 
-def test_what_the_sandbox_knows(world: WorkerPorts) -> None:
+def test_what_the_sandbox_knows(ports: WorkerPorts) -> None:
     """A thin record with the registrar's additions, two formats more, and a name that nobody has."""
-    thin = call(world, "example.net")
+    thin = call(ports, "example.net")
     assert (thin["registrar"], thin["createdAt"]) == ("Example Registrar, Inc.", "1995-08-14T04:00:00Z")
     assert (thin["updatedAt"], thin["nameServers"]) == (
         "2026-08-14T07:02:37Z",
         ["a.iana-servers.net", "b.iana-servers.net"],
     )
     assert len(thin["serversQueried"]) == 3
-    assert call(world, "example.org")["expiresAt"] == "2027-08-30T00:00:00Z"
-    british = call(world, "www.example.co.uk")
+    assert call(ports, "example.org")["expiresAt"] == "2027-08-30T00:00:00Z"
+    british = call(ports, "www.example.co.uk")
     assert (british["registrar"], british["createdAt"]) == ("Example Hosting Ltd", None)
-    assert call(world, "example-that-nobody-has.com")["registered"] is False
+    assert call(ports, "example-that-nobody-has.com")["registered"] is False
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_what_the_sandbox_knows(world: WorkerPorts) -> None:
         ("example.info", "rate_limited", True),
     ],
 )
-def test_what_fails(world: WorkerPorts, domain: str, reason: str, *, retryable: bool) -> None:
+def test_what_fails(ports: WorkerPorts, domain: str, reason: str, *, retryable: bool) -> None:
     """A top-level domain without a server, one that does not exist, and a server that has had enough."""
-    outcome = call(world, domain)
+    outcome = call(ports, domain)
     assert isinstance(outcome, Failed)
     assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, retryable)

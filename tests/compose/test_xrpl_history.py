@@ -13,7 +13,6 @@ from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_lookup import MethodError
 from compose.sandbox.xrpl_methods import answer
 from compose.sandbox.xrpl_node import provision
-from compose.sandbox.xrpl_recorded import MAKER, pay_through_maker
 from compose.sandbox.xrpl_state import (
     BASE_FEE,
     CLEAR_FREEZE,
@@ -25,6 +24,7 @@ from compose.sandbox.xrpl_state import (
     SET_NO_RIPPLE,
 )
 from tests import xrpl_signing as signing
+from tests.xrpl_recorded import MAKER, pay_through_maker
 from tests.xrpl_signing import RLUSD, Json, amount
 
 PAYER, PAYEE, OTHER, ISSUER = (Wallet.from_entropy(f"{number:032x}") for number in (1, 2, 3, 4))
@@ -217,7 +217,7 @@ def test_a_range_is_made_smaller_or_refused(ledger: Ledger) -> None:
         history(ledger, ledger_index_min=newest, ledger_index=newest)
 
 
-def test_a_gap_is_told_and_nothing_before_it_is_searched(ledger: Ledger) -> None:
+def test_a_gap_is_reported_and_nothing_before_it_is_searched(ledger: Ledger) -> None:
     """`complete_ledgers` has it, and `account_tx` begins after it."""
     for _ in range(4):
         pay(ledger)

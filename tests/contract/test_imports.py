@@ -45,7 +45,7 @@ def test_answers_are_opened_in_one_place() -> None:
     }
     assert found == {
         ("api/app.py", "AnswerSealer("),
-        ("api/pipeline.py", "answers.open"),
+        ("api/job_call.py", "answers.open"),
         ("workers/main.py", "AnswerSealer("),
         ("shared/sealing/answers.py", "AnswerSealer("),  # of the previous key
         # What a child process answered, which nobody else sees.

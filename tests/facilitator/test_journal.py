@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from facilitator.configured import configured_rails
-from facilitator.rails.evm import calldata, journal
+from facilitator.rails.evm import journal
 from facilitator.rails.evm.journal import Journal
 from facilitator.rails.evm.journal_entry import LAYOUT
+from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from facilitator.settling import CannotSend
@@ -36,7 +37,7 @@ def transaction(number: int, members: int) -> Sent:
     offer = evm.offers(TOKEN, Price.of("0.001"), an_address())[0]
     payloads = [Payer().call(offer.pay_to)["paymentPayload"]["payload"] for _ in range(members)]
     authorizations = [evm.check(offer, payload) for payload in payloads]
-    to, data = calldata.settlement(TOKEN.address, authorizations)
+    to, data = settling_call(TOKEN.address, authorizations)
     valid_before = max(one.valid_before for one in authorizations)
     sent = Sent(number, to, data, 150_000, valid_before, offered=Bid(5, 1))
     sent.members = tuple(Payment(one) for one in authorizations)

@@ -55,11 +55,7 @@ def test_five_hundred_code_points_are_allowed(text: str) -> None:
     [
         json.dumps({"message": "x" * 501}).encode(),
         json.dumps({"message": "😀" * 501}).encode(),
-        b'{"message": 5}',
-        b'{"message": ["a"]}',
-        b'{"message": true}',
         b"[]",
-        b'"text"',
         b"null",
     ],
 )

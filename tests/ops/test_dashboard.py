@@ -98,6 +98,9 @@ def test_rules_say_who_has_to_act_and_what_to_do() -> None:
         "NoCallAnswered",
         "SettlerBalanceLow",
         "Refundable",
+        "ClaimerAway",
+        "ChannelsUnclaimed",
+        "WithdrawalUnanswered",
     ):
         assert f"Coinslot{name}" in alerts
 
@@ -108,7 +111,7 @@ def test_the_dashboard_can_be_imported() -> None:
     (variable,) = dashboard["templating"]["list"]
     assert (variable["name"], variable["type"], variable["query"]) == ("datasource", "datasource", "prometheus")
     rows = [panel["title"] for panel in panels() if panel["type"] == "row"]
-    assert rows == ["Calls and money", "Rails", "Queues and workers", "Browser and egress"]
+    assert rows == ["Calls and money", "Rails", "Queues and workers", "Browser and egress", "Payment channels"]
     assert len({panel["id"] for panel in panels()}) == len(panels())
     taken: set[tuple[int, int]] = set()
     for panel in panels():

@@ -3,7 +3,7 @@
     def measures(held_out: bool) -> Iterable[Measure]:
         ...
 
-A scorer reads tables of its own, gives each case to the endpoint's engine or to its `run`, and counts the right answers. It
+A scorer reads its tables, gives each case to the endpoint's engine or to its `run`, and counts the right answers. It
 opens no socket, gives the same score again, and takes a minute at most. Its cases have two parts. People who write rules look
 at the first part. Nobody looks at the part set aside, `held_out`, before the rules are written.
 """

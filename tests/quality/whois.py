@@ -43,7 +43,7 @@ _UNKNOWN = [
 
 
 def measures(held_out: bool) -> Iterator[Measure]:
-    """Free names that are told to be free, and other texts that are not."""
+    """Free names that are reported as free, and other texts that are not."""
     free = _FREE if held_out else FREE
     unknown = [(_name, text) for _name, text in HELD]
     unknown += [("a-name.com", text) for text in (*THROTTLED, *REFUSED_BESIDE_A_STATEMENT, *SILENT)]

@@ -28,7 +28,7 @@ ANSWER = Ok(b'{"payload":"secret"}')
 
 @given(st.binary(max_size=500), st.text(max_size=100), st.binary(max_size=100), st.sampled_from([ECHO, JWT_VERIFY]))
 def test_round_trip(body: bytes, payment_id: str, signature: bytes, endpoint: Endpoint) -> None:
-    """Also by another process that read the same key file; the worker is told the secret, not the signature."""
+    """Also by another process that read the same key file; the worker gets the secret, not the signature."""
     secret = SEALER.secret(endpoint, signature)
     sealed = SEALER.seal(Ok(body), endpoint, payment_id, secret)
 

@@ -110,14 +110,6 @@ def test_what_is_not_for_this_job_is_refused(changes: dict[str, Any]) -> None:
         opened(made(), **changes)
 
 
-def test_arguments_cannot_be_exchanged() -> None:
-    """The sealed arguments of one job do not open in the message of another."""
-    first, second = made(), made()
-
-    with pytest.raises(Unsealable):
-        opened(first, sealed=second.kwargs["sealed"])
-
-
 def test_base64_has_one_spelling() -> None:
     """Line ends and other characters that lenient decoders skip are refused."""
     message = made()

@@ -1,4 +1,4 @@
-"""What workers tell the dashboard of a payment does not tell whose wallet it was."""
+"""What workers report to the dashboard about a payment does not show whose wallet it was."""
 
 from __future__ import annotations
 

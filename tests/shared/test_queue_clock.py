@@ -36,7 +36,7 @@ def test_a_slow_answer_is_worth_less_than_a_quick_one() -> None:
     assert abs(clock.now_s() - 5_000) < WORST_S
 
 
-def test_a_machine_is_told_of_while_its_workers_note_it() -> None:
+def test_a_machine_is_reported_while_its_workers_note_it() -> None:
     """In a sentence."""
     notes = [
         queue_clock.note(1_000, "one", 4.04).encode(),

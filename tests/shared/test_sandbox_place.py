@@ -55,7 +55,7 @@ def test_a_service_without_a_sandbox_is_found(folder: Path) -> None:
     assert with_settings(never_started, Path("/")) == (never_started, None)
 
 
-def test_settings_that_cannot_be_read_are_told(folder: Path) -> None:
+def test_settings_that_cannot_be_read_are_reported(folder: Path) -> None:
     """The file of another user, or none."""
     (folder.parent / "var" / SETTINGS).unlink()
     with pytest.raises(InvalidSetting, match=r"cannot read .*sandbox\.env, the settings of scripts/run: No such file"):

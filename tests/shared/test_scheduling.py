@@ -1,4 +1,4 @@
-"""What processes tell Linux about themselves."""
+"""The scheduling hints that processes give to Linux."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.time_limits import niceness
 ROOT = Path(__file__).parents[2]
 AUTOGROUP = Path("/proc/self/autogroup")
 
-TOLD = """
+REPORT = """
 import ctypes, json, os, pathlib, platform, struct, sys, threading
 from shared.process.scheduling import give_way
 
@@ -34,8 +34,8 @@ def group():
     return file.read_text().split()[-1] if file.exists() else None
 
 give_way(int(sys.argv[2]))
-told = {"self": seen(), "nice": os.nice(0), "group": group()}
-thread = threading.Thread(target=lambda: told.update(thread=seen()))
+report = {"self": seen(), "nice": os.nice(0), "group": group()}
+thread = threading.Thread(target=lambda: report.update(thread=seen()))
 thread.start()
 thread.join()
 reader, writer = os.pipe()
@@ -43,8 +43,8 @@ if os.fork() == 0:
     os.write(writer, json.dumps(seen()).encode())
     os._exit(0)
 os.wait()
-told["child"] = json.loads(os.read(reader, 100))
-print(json.dumps(told))
+report["child"] = json.loads(os.read(reader, 100))
+print(json.dumps(report))
 """
 
 BUSY_CALLERS = """
@@ -66,9 +66,9 @@ print(json.dumps(seen))
 not_nice = pytest.mark.skipif(os.nice(0) > 0, reason="these tests were themselves started with nice")
 
 
-def told(*before: str, niceness: int, policy: int = os.SCHED_OTHER) -> Any:
+def report(*before: str, niceness: int, policy: int = os.SCHED_OTHER) -> Any:
     """What a process says of itself that was started like this, and then gave way."""
-    command = [*before, sys.executable, "-c", TOLD, str(policy), str(niceness)]
+    command = [*before, sys.executable, "-c", REPORT, str(policy), str(niceness)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True, start_new_session=True
@@ -78,8 +78,8 @@ def told(*before: str, niceness: int, policy: int = os.SCHED_OTHER) -> Any:
 
 @pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
 def test_who_is_nice_gives_way_with_all_threads_and_children(policy: int) -> None:
-    """As far as this kernel goes: without slices of one's own the length is told as 0."""
-    seen = told(niceness=niceness(10), policy=policy)
+    """As far as this kernel goes: without slices of one's own the length is 0."""
+    seen = report(niceness=niceness(10), policy=policy)
     assert seen["nice"] == niceness(10)
     for one in ("self", "thread", "child"):
         seen_policy, slice_ns = seen[one]
@@ -92,8 +92,8 @@ def test_who_is_nice_gives_way_with_all_threads_and_children(policy: int) -> Non
 @not_nice
 @pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
 def test_others_do_not(policy: int) -> None:
-    """Whoever was not told to be nice is as he was."""
-    seen = told(niceness=0, policy=policy)
+    """A process without niceness keeps its scheduling."""
+    seen = report(niceness=0, policy=policy)
     assert [seen[one][0] for one in ("self", "thread", "child")] == [policy] * 3
     assert seen["self"][1] != SLICE_NS
     assert seen["group"] in (None, "0")
@@ -101,7 +101,7 @@ def test_others_do_not(policy: int) -> None:
 
 def test_a_policy_of_another_kind_is_kept() -> None:
     """An idle process that becomes SCHED_BATCH would take more than it was given."""
-    seen = told(niceness=10, policy=os.SCHED_IDLE)
+    seen = report(niceness=10, policy=os.SCHED_IDLE)
     assert [seen[one][0] for one in ("self", "thread", "child")] == [os.SCHED_IDLE] * 3
     assert seen["group"] in (None, "0")
 
@@ -109,7 +109,7 @@ def test_a_policy_of_another_kind_is_kept() -> None:
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="a kernel without autogroups")
 def test_a_session_of_others_is_left_alone() -> None:
     """That of a terminal, where whoever else was started there would be slowed down too."""
-    seen = told("sh", "-c", 'sh -c "\\"\\$@\\"; exit" - "$@"; exit', "-", niceness=niceness(10))
+    seen = report("sh", "-c", 'sh -c "\\"\\$@\\"; exit" - "$@"; exit', "-", niceness=niceness(10))
     assert (seen["nice"], seen["self"][0], seen["group"]) == (niceness(10), os.SCHED_BATCH, "0")
 
 

@@ -7,7 +7,7 @@ import pytest
 from shared.process.setting_names import read_settings
 
 
-def test_a_slip_is_told_with_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_slip_is_reported_with_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:
     """Once, to the person who has called; other programs' variables, and those of our tools, are none of its business."""
     environment = {"COINSLOT_PROT": "4030", "COINSLOT_VAR": "var", "COINSLOT_SANDBOX_FILE": "x", "PORT": "1"}
     assert read_settings(environment, "coinslot").port == 4020

@@ -72,7 +72,7 @@ import api.app, api.__main__, workers.main
     assert fresh(f"{absent}print({LOADED})") == []
 
 
-def test_the_switch_without_the_packages_is_told_in_a_sentence() -> None:
+def test_the_switch_without_the_packages_is_reported_in_a_sentence() -> None:
     """Which names the extra that is to be installed."""
     program = (
         "import json, sys; sys.modules['opentelemetry'] = None\n"

@@ -20,7 +20,7 @@ import youtube_transcript_api
 from aiohttp import web
 from youtube_transcript_api import _errors
 
-from compose.sandbox.upstream_server import Upstreams, start_upstreams
+from compose.sandbox.upstream_server import Upstreams
 from compose.sandbox.upstreams.captions import VIDEOS
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, Context, Page
@@ -30,6 +30,7 @@ from shared.outcome import UpstreamFailed
 from shared.pools import Pool
 from shared.settings.service import PREFIX, Settings
 from tests.time_limits import SLACK_S
+from tests.workers.egress.hostile import Canary
 from tests.workers.warm_pool import warm_pool
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
@@ -79,14 +80,6 @@ def children() -> Iterator[ChildPool]:
     pool = warm_pool(1, Pool.YOUTUBE)
     yield pool
     pool.close()
-
-
-@pytest.fixture(scope="module")
-def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
-    """The sandbox's."""
-    running = start_upstreams(tmp_path_factory.mktemp("upstreams"))
-    yield running
-    running.child.stop()
 
 
 @pytest.fixture
@@ -172,16 +165,14 @@ def captions(rogue: Rogue, children: ChildPool) -> YouTubeCaptions:
 
 
 @pytest.fixture
-def canary(rogue: Rogue) -> Iterator[socket.socket]:
+def canary(rogue: Rogue) -> Iterator[Canary]:
     """Listens where nobody may connect to.
 
     On all addresses, after `rogue`: so its port is never that of `rogue`, who may be connected to.
     """
-    with socket.create_server(("", 0)) as listener:
-        listener.setblocking(False)
-        yield listener
-        with pytest.raises(BlockingIOError):
-            listener.accept()
+    with Canary(("0.0.0.0", 0)) as listening:
+        yield listening
+        assert listening.calls == 0
 
 
 def real(url: str, children: ChildPool) -> WorkerPorts:
@@ -386,10 +377,10 @@ def test_the_track_that_the_video_names(captions: YouTubeCaptions, rogue: Rogue)
 
 
 def test_what_is_sent(
-    captions: YouTubeCaptions, rogue: Rogue, canary: socket.socket, monkeypatch: Any, tmp_path: Path
+    captions: YouTubeCaptions, rogue: Rogue, canary: Canary, monkeypatch: Any, tmp_path: Path
 ) -> None:
     """Three requests, with nothing of the environment and no cookies, whatever was set."""
-    proxy = f"http://127.0.0.1:{canary.getsockname()[1]}"
+    proxy = f"http://127.0.0.1:{canary.ports[0]}"
     for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, proxy)
     netrc = tmp_path / "netrc"
@@ -446,19 +437,17 @@ def inside(port: int) -> list[str]:
 
 @pytest.mark.parametrize("number", range(len(inside(1))))
 def test_captions_elsewhere_are_not_asked_for(
-    captions: YouTubeCaptions, rogue: Rogue, canary: socket.socket, number: int
+    captions: YouTubeCaptions, rogue: Rogue, canary: Canary, number: int
 ) -> None:
     """An address in the player's data is the upstream's word: nothing but YouTube's hosts is connected to."""
-    rogue.offer([rogue.track(url=inside(canary.getsockname()[1])[number])])
+    rogue.offer([rogue.track(url=inside(canary.ports[0])[number])])
     assert failure(captions).reason == "bad_content"
     assert len(rogue.asked) == 2
 
 
-def test_what_parsers_disagree_on_stays_with_youtube(
-    captions: YouTubeCaptions, rogue: Rogue, canary: socket.socket
-) -> None:
+def test_what_parsers_disagree_on_stays_with_youtube(captions: YouTubeCaptions, rogue: Rogue, canary: Canary) -> None:
     """A backslash ends the host, as in every browser."""
-    rogue.offer([rogue.track(url=f"https://www.youtube.com\\@127.0.0.1:{canary.getsockname()[1]}/api/timedtext")])
+    rogue.offer([rogue.track(url=f"https://www.youtube.com\\@127.0.0.1:{canary.ports[0]}/api/timedtext")])
     fetch(captions)
     assert rogue.asked[2].path.startswith("/\\@127.0.0.1:")
 
@@ -466,10 +455,10 @@ def test_what_parsers_disagree_on_stays_with_youtube(
 @pytest.mark.parametrize("step", ["page", "player", "document"])
 @pytest.mark.parametrize("number", range(len(inside(1)) - 2))
 def test_redirects_elsewhere_are_not_followed(
-    captions: YouTubeCaptions, rogue: Rogue, canary: socket.socket, step: str, number: int
+    captions: YouTubeCaptions, rogue: Rogue, canary: Canary, step: str, number: int
 ) -> None:
     """Of any of the three requests."""
-    location = inside(canary.getsockname()[1])[number]
+    location = inside(canary.ports[0])[number]
     setattr(rogue, step, rogue.says(status=302, headers={"Location": location}))
     assert failure(captions).reason == "bad_content"
     assert len(rogue.asked) == ["page", "player", "document"].index(step) + 1
@@ -504,9 +493,9 @@ def test_the_search_engine_says_sorry(captions: YouTubeCaptions, rogue: Rogue) -
     assert len(rogue.asked) == 1
 
 
-def test_a_base_that_is_not_public(rogue: Rogue, canary: socket.socket, children: ChildPool) -> None:
+def test_a_base_that_is_not_public(rogue: Rogue, canary: Canary, children: ChildPool) -> None:
     """Also the operator's own base must be allowed."""
-    url = f"http://127.0.0.1:{canary.getsockname()[1]}"
+    url = f"http://127.0.0.1:{canary.ports[0]}"
     assert failure(real(url, children).captions).reason == "dns_failure"
 
 
@@ -553,32 +542,26 @@ def test_the_real_youtube(rogue: Rogue) -> None:
 # When it goes wrong.
 
 
+async def stall(request: web.Request) -> web.StreamResponse:
+    """Say nothing."""
+    await asyncio.sleep(60)
+    return web.Response()
+
+
+async def drip(request: web.Request) -> web.StreamResponse:
+    """Send a byte now and then, which is no progress."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.05)
+
+
 @pytest.mark.parametrize("step", ["page", "player", "document"])
-def test_an_upstream_that_stalls(captions: YouTubeCaptions, rogue: Rogue, step: str) -> None:
+@pytest.mark.parametrize("slow", [stall, drip])
+def test_an_upstream_that_is_slow(captions: YouTubeCaptions, rogue: Rogue, step: str, slow: Answer) -> None:
     """One deadline for all requests together."""
-
-    async def stall(request: web.Request) -> web.StreamResponse:
-        await asyncio.sleep(60)
-        return web.Response()
-
-    setattr(rogue, step, stall)
-    began = time.monotonic()
-    assert failure(captions, limit_s=0.5).reason == "timeout"
-    assert time.monotonic() - began < SLACK_S
-
-
-@pytest.mark.parametrize("step", ["page", "player", "document"])
-def test_an_upstream_that_drips(captions: YouTubeCaptions, rogue: Rogue, step: str) -> None:
-    """A byte now and then is no progress."""
-
-    async def drip(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse()
-        await response.prepare(request)
-        while True:
-            await response.write(b" ")
-            await asyncio.sleep(0.05)
-
-    setattr(rogue, step, drip)
+    setattr(rogue, step, slow)
     began = time.monotonic()
     assert failure(captions, limit_s=0.5).reason == "timeout"
     assert time.monotonic() - began < SLACK_S

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +27,8 @@ from shared.outcome import Failed, Ok
 from shared.pools import Pool
 from shared.queue.replies import Cost
 from tests.time_limits import SLACK_S, niceness, patience
+from tests.workers.until import until
+from tests.workers.warm_pool import fork_server_runs
 from workers import children, fork_server
 from workers.adapters.calculations import ChildCalculations
 from workers.child import Work
@@ -136,14 +138,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stunts(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def stunts(patient: None) -> Iterator[None]:
     """Children that can do more than what is sold."""
-
-    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        assert command[:3] == [sys.executable, "-m", "workers.fork_server"]
-        return subprocess.Popen([sys.executable, "-c", STUNTS, "without-v8"], cwd=ROOT, **options)
-
-    monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
+    with fork_server_runs("-c", STUNTS, "without-v8"):
+        yield
 
 
 @pytest.fixture
@@ -188,13 +186,6 @@ def call(pool: ChildPool, message: str, *, limit_s: float = PATIENCE_S, wait_s: 
     return said(pool.call(work(message), limit_s=limit_s, wait_s=wait_s))
 
 
-def until(condition: Callable[[], bool]) -> None:
-    give_up_at = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.005)
-
-
 def is_alive(pid: int) -> bool:
     """Running, stopped or a zombie: anything but gone and waited for."""
     return Path(f"/proc/{pid}").exists()
@@ -205,17 +196,12 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def ends(pid: int, within_s: float = patience(5)) -> bool:
-    """Whether a process that is not ours to wait for ends."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.01)
-    return False
+def has_ended(pid: int) -> bool:
+    """Whether a process that is not ours to wait for has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_a_child_runs_what_is_sold(patient: None) -> None:
@@ -275,23 +261,19 @@ def test_a_handlers_failure_is_an_answer(pool: ChildPool, caplog: pytest.LogCapt
     assert "canary" not in caplog.text
 
 
-def test_what_a_handler_prints_is_not_an_answer(pool: ChildPool, caplog: pytest.LogCaptureFixture) -> None:
-    """Output of libraries goes to the log and never between the frames."""
+def test_what_a_handler_prints_is_logged_cut_and_escaped(pool: ChildPool, caplog: pytest.LogCaptureFixture) -> None:
+    """Output never comes between the frames. A megabyte neither blocks the child nor fills the log, and no control character
+    reaches a terminal."""
     pool.start(1)
 
     assert call(pool, "print") == "printed"
     assert call(pool, "hello") == "hello for 0x1"
     assert "between the frames" in caplog.text
     assert "and below print" in caplog.text
-
-
-def test_what_a_child_prints_is_cut_and_escaped(pool: ChildPool, caplog: pytest.LogCaptureFixture) -> None:
-    """A megabyte neither blocks the child nor fills the log, and no control character reaches a terminal."""
-    pool.start(1)
-
+    caplog.clear()
     assert call(pool, "print-much") == "printed"
     assert 1_000 < len(caplog.text) < 20_000
-    assert "\x1b" not in caplog.text
+    assert "\x1b" not in "".join(caplog.messages)  # caplog.text leaves such sequences out
 
 
 def test_a_child_that_announces_too_much_is_lost(pool: ChildPool) -> None:
@@ -332,25 +314,32 @@ def test_a_calculation_is_killed_at_its_limit(pool: ChildPool) -> None:
     assert int(call(pool, "pid")) != first
 
 
-def test_a_stopped_child_is_killed_when_nobody_waits_any_more(pool: ChildPool) -> None:
-    """SIGKILL reaches what does not even run. It spends nothing, so nothing is known about its work."""
+@pytest.mark.parametrize("body", [0, 1_000_000])
+def test_a_stopped_child_is_killed_when_nobody_waits_any_more(pool: ChildPool, body: int) -> None:
+    """SIGKILL reaches what does not even run. It spends nothing, so nothing is known about its work. A body beyond what a pipe
+    holds does not hold up its caller."""
     pool.start(1)
     stopped = int(call(pool, "pid"))
     os.kill(stopped, signal.SIGSTOP)
 
     with pytest.raises(TimeoutError):
-        pool.call(work("hello"), limit_s=0.2, wait_s=0.3)
+        pool.call(Work("stunts", "0x1", b" " * body + b"{}"), limit_s=0.2, wait_s=0.3)
 
     assert not is_alive(stopped)
     assert call(pool, "hello") == "hello for 0x1"
 
 
-BROKEN = ["abort", "unstoppable", *(f"signal {int(n)}" for n in (signal.SIGSEGV, signal.SIGTRAP, signal.SIGILL))]
+BROKEN = [
+    "abort",
+    "unstoppable",
+    "memory",
+    *(f"signal {int(n)}" for n in (signal.SIGSEGV, signal.SIGTRAP, signal.SIGILL)),
+]
 
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_work_that_breaks_its_child_is_exhausted(pool: ChildPool, how: str) -> None:
-    """Abort, overflow of the stack, V8's trap and giving up are the work's doing: told at once, and not tried again."""
+    """Abort, overflow of the stack, V8's trap, two gigabytes and giving up are the work's doing: it is not tried again."""
     pool.start(1)
     call(pool, "hello")
     began = time.monotonic()
@@ -422,19 +411,6 @@ def test_a_slow_start_is_not_the_works_fault(source: ForkServer, monkeypatch: py
         child.kill()
 
 
-def test_a_child_that_does_not_read_is_killed(pool: ChildPool) -> None:
-    """A body beyond what a pipe holds does not hold up its caller."""
-    pool.start(1)
-    os.kill(int(call(pool, "pid")), signal.SIGSTOP)
-    began = time.monotonic()
-
-    with pytest.raises(TimeoutError):
-        pool.call(Work("stunts", "0x1", b" " * 1_000_000 + b"{}"), limit_s=0.2, wait_s=0.3)
-
-    assert time.monotonic() - began < 3
-    assert call(pool, "hello") == "hello for 0x1"
-
-
 @pytest.mark.parametrize("message", ["burn", "half", "sleep 60"])
 def test_what_had_less_time_than_its_limit_was_not_too_much(pool: ChildPool, message: str) -> None:
     """Nobody waits any more, and that is all that is known: an answer that it is too much would be kept for good."""
@@ -476,16 +452,6 @@ def test_one_payers_long_calls_do_not_hold_up_anothers(pool: ChildPool) -> None:
 
     assert ended.index("0xb") <= 1
     assert ended.count("0xa") == 6
-
-
-def test_memory_is_limited(pool: ChildPool) -> None:
-    """Two gigabytes end the child and not the machine; the next call is answered."""
-    pool.start(1)
-
-    with pytest.raises(Exhausted):
-        pool.call(work("memory"), limit_s=PATIENCE_S, wait_s=PATIENCE_S)
-
-    assert call(pool, "hello") == "hello for 0x1"
 
 
 def test_the_limits_of_a_child(pool: ChildPool) -> None:
@@ -546,15 +512,6 @@ def test_closing_leaves_nothing(stunts: None, monkeypatch: pytest.MonkeyPatch) -
     assert len(pids) >= 3
     assert [pid for pid in pids if is_alive(pid)] == []
     assert descriptors() == before
-
-
-def test_a_pool_can_be_closed_twice(stunts: None) -> None:
-    """Also one that was never started: a worker without hostile work has none."""
-    pool = ChildPool()
-    pool.close()
-    pool.start(1)
-    pool.close()
-    pool.close()
 
 
 def test_closing_waits_for_calls(pool: ChildPool) -> None:
@@ -655,21 +612,22 @@ def test_children_die_with_a_killed_parent() -> None:
         parent.kill()
         parent.wait()
 
-        assert ends(source)
-        assert ends(idle)
-        assert ends(busy)
+        until(lambda: has_ended(source))
+        until(lambda: has_ended(idle))
+        until(lambda: has_ended(busy))
 
 
-def test_a_child_that_nobody_watches_ends_by_its_own_clock(source: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_nobody_watches_ends_by_its_own_clock(source: ForkServer) -> None:
     """The kernel ends it, and nothing that it does can stop that."""
     impatient = "import workers.confinement.child as c\nc.ORPHAN_CPU_S = 0.3\n" + STUNTS
-    monkeypatch.setattr(sys.modules[__name__], "STUNTS", impatient)
-    child = Child(source)
+    with fork_server_runs("-c", impatient, "without-v8"):
+        child = Child(source)
     try:
         with pytest.raises(Lost):
             child.call(work("burn"), limit_s=PATIENCE_S)
     finally:
         child.kill()
+        child.kill()  # which is harmless
 
 
 def test_a_child_is_replaced_after_its_share_of_cpu_time(pool: ChildPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -695,18 +653,6 @@ def test_signals_to_a_group_are_the_workers_affair(source: ForkServer) -> None:
         child.kill()
 
 
-def test_killing_twice_is_harmless(source: ForkServer) -> None:
-    """A child that ended by itself can be killed all the same."""
-    child = Child(source)
-    with pytest.raises(Lost):
-        child.call(work("exit"), limit_s=PATIENCE_S)
-
-    child.kill()
-    child.kill()
-
-    assert not is_alive(child.pid)
-
-
 def test_an_answer_that_stops_half_way_is_late(pool: ChildPool) -> None:
     """Both limits are for the whole answer and not for its first byte."""
     pool.start(1)
@@ -722,15 +668,15 @@ def test_an_answer_that_stops_half_way_is_late(pool: ChildPool) -> None:
     assert call(pool, "hello") == "hello for 0x1"
 
 
-def test_a_call_of_children_that_were_not_started_is_an_error_at_once() -> None:
+def test_a_call_of_children_that_were_not_started_is_an_error_at_once(stunts: None) -> None:
     """It does not wait until its deadline, which would look like a slow call; nor after the pool was closed."""
     pool = ChildPool()
-    with pytest.raises(NotStarted):
-        pool.call(work("hello"), limit_s=1, wait_s=1_000)
-    pool.start(1)
-    pool.close()
-    with pytest.raises(NotStarted):
-        pool.call(work("hello"), limit_s=1, wait_s=1_000)
+    for _ in range(2):
+        with pytest.raises(NotStarted):
+            pool.call(work("hello"), limit_s=1, wait_s=1_000)
+        pool.close()
+        pool.start(1)
+        pool.close()
 
 
 def test_a_handler_that_calculates_without_children_fails_inside() -> None:
@@ -752,7 +698,7 @@ def test_children_end_with_their_fork_server(pool: ChildPool) -> None:
     parent = parent_of(first)
     os.kill(parent, signal.SIGKILL)
 
-    assert ends(first)
+    until(lambda: has_ended(first))
     second = int(call(pool, "pid"))
     assert parent_of(second) != parent
 
@@ -772,13 +718,16 @@ def test_a_fork_server_that_hangs_is_replaced(pool: ChildPool) -> None:
     assert not is_alive(parent)
 
 
-@pytest.mark.parametrize("program", ["import sys; sys.exit(3)", "import os; os.abort()", "def"])
-def test_without_a_fork_server_calls_are_lost(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """One that ends as soon as it starts is no reason to wait, and closing is harmless."""
+@pytest.mark.parametrize("program", ["import sys; sys.exit(3)", "import os; os.abort()", "def", None])
+def test_without_a_fork_server_calls_are_lost(monkeypatch: pytest.MonkeyPatch, program: str | None) -> None:
+    """One that ends as soon as it starts, or cannot be started, is no reason to wait. Nothing is left after closing."""
 
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        if program is None:
+            raise BlockingIOError("no more processes")
         return subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL, **options)
 
+    before = descriptors()
     monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
     pool = ChildPool()
     pool.start(1)
@@ -786,22 +735,6 @@ def test_without_a_fork_server_calls_are_lost(monkeypatch: pytest.MonkeyPatch, p
         with pytest.raises(Lost):
             pool.call(work("hello"), limit_s=1, wait_s=10)
     pool.close()
-
-
-def test_a_fork_server_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No memory, no processes left: told as a lost call, not as an error of another kind."""
-
-    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        raise BlockingIOError("no more processes")
-
-    before = descriptors()
-    monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
-    pool = ChildPool()
-    pool.start(1)
-    with pytest.raises(Lost):
-        pool.call(work("hello"), limit_s=1, wait_s=PATIENCE_S)
-    pool.close()
-
     assert descriptors() == before
 
 
@@ -812,7 +745,7 @@ def test_exit_codes_of_strangers_are_not_known(source: ForkServer) -> None:
     assert source.reap(child.pid) is None
     assert source.reap(1) is None
     os.close(child.requests)
-    assert ends(child.pid)
+    until(lambda: has_ended(child.pid))
     assert (source.reap(child.pid), source.reap(child.pid)) == (0, None)
     for descriptor in (child.process, child.answers):
         os.close(descriptor)

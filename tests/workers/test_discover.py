@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import json
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,16 +14,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from compose.sandbox.upstream_server import Upstreams, start_upstreams
+from compose.sandbox.upstream_server import Upstreams
 from jobs.ports import Context
 from jobs.x402_discover import fetching, survey
 from jobs.x402_discover.endpoint import ENDPOINT, Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
-from shared.pools import Pool
 from shared.settings.service import PREFIX, Settings
 from tests.sites import FREE_PORTS, decoded
+from tests.workers.egress.hostile import Canary, head_of
 from tests.workers.memory import growth_below
-from tests.workers.warm_pool import warm_pool
+from tests.workers.servers import server as server_of
 from workers.children import ChildPool
 from workers.ports import WorkerPorts
 
@@ -37,48 +36,28 @@ OFFER = {"scheme": "exact", "network": "eip155:8453", "asset": USDC, "payTo": "0
 Answer = Callable[[socket.socket], None]
 
 
-class Server:
+class Server(contextlib.ExitStack):
     """Answers by path; everything else is 404. Keeps the request lines, and all that came."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.answers: dict[str, Answer | bytes] = {}
         self.asked: list[str] = []
         self.received = b""
-        self._listener = socket.create_server((ADDRESS, PORT))
-        self._open: list[socket.socket] = []
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self._open.append(connection)
-                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+        self.enter_context(server_of(self._answer, address=ADDRESS, port=PORT))
 
     def _answer(self, connection: socket.socket) -> None:
-        with contextlib.suppress(OSError), connection:
-            head = b""
-            while b"\r\n\r\n" not in head:
-                part = connection.recv(65536)
-                if not part:
-                    return
-                head += part
-            self.received += head
-            method, path, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
-            self.asked.append(f"{method} {path}")
-            answer = self.answers.get(f"{method} {path}", response(b"{}", 404))
-            if callable(answer):
-                answer(connection)
-            else:
-                connection.sendall(answer)
-
-    def stop(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for connection in self._open:
-            connection.close()
-        self._thread.join(5)
+        head = head_of(connection)
+        if not head:
+            return
+        self.received += head
+        method, path, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
+        self.asked.append(f"{method} {path}")
+        answer = self.answers.get(f"{method} {path}", response(b"{}", 404))
+        if callable(answer):
+            answer(connection)
+        else:
+            connection.sendall(answer)
 
 
 def response(body: Any = b"", status: int = 200, **headers: str) -> bytes:
@@ -113,42 +92,22 @@ def server() -> Iterator[Server]:
     """A shop."""
     server = Server()
     yield server
-    server.stop()
+    server.close()
 
 
 @pytest.fixture
-def canary() -> Iterator[tuple[list[Any], int]]:
-    """Whoever connects to a port of 127.0.0.1 that URLs may name, and that port."""
-    met: list[Any] = []
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def listen() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                met.append(listener.accept())
-
-    thread = threading.Thread(target=listen)
-    thread.start()
-    port = listener.getsockname()[1]
-    yield met, port
-    listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
-    thread.join(5)
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[ChildPool]:
-    """One child."""
-    pool = warm_pool(1, Pool.NET)
-    yield pool
-    pool.close()
+def canary() -> Iterator[Canary]:
+    """On a port of 127.0.0.1 that URLs may name."""
+    with Canary(("127.0.0.1", 0)) as listening:
+        yield listening
+        assert listening.calls == 0
 
 
 @pytest.fixture
-def ports(pool: ChildPool) -> WorkerPorts:
+def ports(net_children: ChildPool) -> WorkerPorts:
     """The shop is where it says, and rebinding.example.com is at home."""
     names = f"shop.example.com={ADDRESS},api.example.com={ADDRESS},rebinding.example.com=127.0.0.1"
-    made = WorkerPorts(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), pool)
+    made = WorkerPorts(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), net_children)
     made.site = replace(made.site, ports=FREE_PORTS)
     return made
 
@@ -163,19 +122,11 @@ def errors(answer: dict[str, Any]) -> dict[str, Any]:
     return {catalog["url"].removeprefix(SITE): catalog["error"] for catalog in answer["catalogs"]}
 
 
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
-    """The sandbox's upstreams."""
-    running = start_upstreams(tmp_path_factory.mktemp("upstreams"))
-    yield running
-    running.child.stop()
-
-
 @pytest.fixture
-def sandbox_world(sandbox: Upstreams, pool: ChildPool) -> WorkerPorts:
+def sandbox_world(upstreams: Upstreams, net_children: ChildPool) -> WorkerPorts:
     """What leads to them."""
-    settings = Settings.from_env({PREFIX + name: value for name, value in sandbox.settings.items()})
-    return WorkerPorts(settings, pool)
+    settings = Settings.from_env({PREFIX + name: value for name, value in upstreams.settings.items()})
+    return WorkerPorts(settings, net_children)
 
 
 def test_the_documented_example_is_what_the_sandbox_gives(sandbox_world: WorkerPorts) -> None:
@@ -224,9 +175,9 @@ def test_redirects(ports: WorkerPorts, server: Server) -> None:
     assert len(server.asked) == fetching.MAX_REQUESTS
 
 
-def test_nothing_leads_to_this_machine(ports: WorkerPorts, server: Server, canary: tuple[list[Any], int]) -> None:
+def test_nothing_leads_to_this_machine(ports: WorkerPorts, server: Server, canary: Canary) -> None:
     """Links, catalogs, redirects and names that lead to loopback: the canary sees nobody."""
-    met, port = canary
+    (port,) = canary.ports
     home = f"http://127.0.0.1:{port}"
     page = f"""<link rel=x402 href="{home}/bazaar.json"><a href="http://rebinding.example.com:{port}/bazaar.json">x</a>
     <a href="http://localhost:{port}/.well-known/x402">x</a><meta name=x402 content="http://[::1]:{port}/x">"""
@@ -253,7 +204,6 @@ def test_nothing_leads_to_this_machine(ports: WorkerPorts, server: Server, canar
             report(ports, f"{SITE}/moved")
     with pytest.raises(BlockedAddress):
         report(ports, f"http://rebinding.example.com:{port}/")
-    assert met == []
 
 
 def test_nothing_is_ever_paid(ports: WorkerPorts, server: Server) -> None:

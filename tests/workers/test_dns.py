@@ -26,7 +26,7 @@ from tests.workers.egress.name_server import (
     silence,
     truncated,
 )
-from workers.adapters.dns import MAX_AGE_S, Cache, CachedDns
+from workers.adapters.dns import MAX_AGE_S, CachedDns
 from workers.children import ChildPool
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
@@ -37,7 +37,7 @@ NAME = "a.example.com"
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.time = 1000.0
@@ -383,24 +383,3 @@ def test_connections_ask_anew(server: NameServer) -> None:
     assert ports.dns.lookup(NAME, "A", deadline=soon()).records[0].fields == ("93.184.215.14",)
     assert ports.resolver.addresses(NAME, deadline=soon()) == ["1.1.1.1"]
     assert server.asked(NAME) == ["A", "A", "AAAA"]
-
-
-def test_no_more_is_kept_than_fits(clock: Clock) -> None:
-    """What was not asked for longest goes first; what is put again replaces what was there."""
-    kept = Cache(clock.now, most=3 * (500 + 100))
-    for i in (1, 2, 3):
-        kept.put((f"{i}", "A"), bytes(100), 60)
-    assert kept.get(("1", "A")) is not None
-    kept.put(("3", "A"), bytes(90), 60)
-    kept.put(("4", "A"), bytes(100), 60)
-    assert [number for number in "1234" if kept.get((number, "A"))] == ["1", "3", "4"]
-    kept.put(("5", "A"), bytes(10_000), 60)
-    assert not [number for number in "12345" if kept.get((number, "A"))]
-    kept.put(("6", "A"), bytes(100), 60)
-    kept.put(("6", "A"), bytes(100), 0)
-    assert kept.get(("6", "A")) is None
-    for i in range(10_000):
-        kept.put((f"{i}", "A"), bytes(100), 60)
-    assert sum(1 for i in range(10_000) if kept.get((f"{i}", "A"))) == 3
-    clock.time += 60
-    assert not [i for i in range(10_000) if kept.get((f"{i}", "A"))]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.workers.until import until
 from workers import fair_pool as module
 from workers.fair_pool import HALF_LIFE_S, FairPool
 
@@ -40,10 +41,7 @@ class Line:
         return self.served[-1]
 
     def _until(self, waiting: int) -> None:
-        give_up_at = time.monotonic() + 30
-        while self.pool.waiting != waiting or len(self.served) != len(self.threads) - waiting:
-            assert time.monotonic() < give_up_at
-            time.sleep(0.001)
+        until(lambda: self.pool.waiting == waiting and len(self.served) == len(self.threads) - waiting)
 
 
 @pytest.fixture

@@ -154,6 +154,7 @@ def test_a_failure_that_is_run_again_leaves_nothing(kept: Kept) -> None:
     [
         (SettledPayment(network="eip155:8453", payer="0xb0b"), PAGE),
         (SettledPayment(network="eip155:1", payer="0xa11ce"), PAGE),
+        (SettledPayment(network="eip155:8453", payer="0xa11ce", signer="0xb0b"), PAGE),
         (ALICE, "full https://example.com/"),
         (SettledPayment(network="eip155:8453", payer=f"0xa11ce\0{PAGE}"), ""),
     ],

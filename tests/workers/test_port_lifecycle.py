@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from shared.pools import Pool
 from shared.queue.streams import STARTING
+from tests.workers.until import until
 from workers import port_lifecycle
 from workers.port_lifecycle import CHECK_FAILED, CHECK_OVERDUE, LivePort, PortMonitor
 
@@ -68,14 +68,6 @@ def monitor(port: Port, monkeypatch: pytest.MonkeyPatch) -> Iterator[PortMonitor
     port.may_start.set()
     port.may_answer.set()
     monitor.close()
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for it."""
-    give_up_at = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.005)
 
 
 def test_a_port_is_unavailable_until_it_has_started(port: Port, monitor: PortMonitor) -> None:

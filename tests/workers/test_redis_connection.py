@@ -17,7 +17,8 @@ from compose.sandbox.redis_server import find_redis
 from compose.sandbox.upstreams.authority import Authority
 from shared.servers.redis_connection import RedisConnection, connect
 from shared.settings.service import Settings
-from tests.workers.tls_servers import context, server
+from tests.workers.servers import server
+from tests.workers.tls_servers import context
 
 PASSWORD, QUOTED = "a b/c%d@e:f", "a%20b%2Fc%25d%40e%3Af"
 AUTHORITY = Authority()

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -20,7 +17,7 @@ from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
 from tests.time_limits import SLACK_S, patience
-from tests.workers.warm_pool import warm_pool
+from tests.workers.warm_pool import fork_server_runs, warm_pool
 from workers import fork_server as fork_server
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
@@ -48,12 +45,7 @@ main()
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ChildPool]:
     """Two children."""
-
-    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", SOLD], cwd=ROOT, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
+    with fork_server_runs("-c", SOLD):
         pool = warm_pool(2, Pool.FAST)
         yield pool
         pool.close()

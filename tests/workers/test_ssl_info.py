@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from cryptography import x509
 
-from compose.sandbox.upstream_server import Upstreams, start_upstreams
+from compose.sandbox.upstream_server import Upstreams
 from compose.sandbox.upstreams.authority import Authority
 from compose.sandbox.upstreams.tls import OLD_PORT, PORT
 from jobs.ports import Context
@@ -21,32 +21,14 @@ from jobs.ssl_info import examination
 from jobs.ssl_info.endpoint import Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
-from shared.pools import Pool
 from shared.settings.service import Settings
 from tests.jobs import certificates as made
 from tests.sites import decoded
 from tests.workers.memory import growth_below
-from tests.workers.warm_pool import warm_pool
 from workers.children import ChildPool
 from workers.ports import WorkerPorts
 
 Ask = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
-    """As `scripts/run` starts them."""
-    running = start_upstreams(tmp_path_factory.mktemp("upstreams"))
-    yield running
-    running.child.stop()
-
-
-@pytest.fixture(scope="module")
-def children() -> Iterator[ChildPool]:
-    """One child."""
-    pool = warm_pool(1, Pool.NET)
-    yield pool
-    pool.close()
 
 
 def world_of(upstreams: Upstreams, children: ChildPool, **settings: str) -> WorkerPorts:
@@ -55,11 +37,11 @@ def world_of(upstreams: Upstreams, children: ChildPool, **settings: str) -> Work
 
 
 @pytest.fixture
-def ask(upstreams: Upstreams, children: ChildPool) -> Ask:
+def ask(upstreams: Upstreams, net_children: ChildPool) -> Ask:
     """Ask for a host of the sandbox; settings may be other ones."""
 
     def asked(name: str, port: int = PORT, **settings: str) -> dict[str, Any]:
-        ports = world_of(upstreams, children, **settings)
+        ports = world_of(upstreams, net_children, **settings)
         request = decoded(Request, {"hostname": f"{name}.example.com", "port": port}, ports.site)
         found: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
         return found
@@ -146,7 +128,7 @@ def test_ports_of_the_operator(ask: Ask) -> None:
     assert caught.value.reason == "connection_refused"
 
 
-def test_names_against_constraints(children: ChildPool, upstreams: Upstreams, tmp_path: Path) -> None:
+def test_names_against_constraints(net_children: ChildPool, upstreams: Upstreams, tmp_path: Path) -> None:
     """Ten thousand of each, in a child: an answer, soon."""
     root = Authority()
     constraints = x509.NameConstraints(None, [x509.DNSName(f"n{number}.example.org") for number in range(10_000)])
@@ -159,7 +141,7 @@ def test_names_against_constraints(children: ChildPool, upstreams: Upstreams, tm
         int(time.time()),
     )
     begin = time.monotonic()
-    answer = world_of(upstreams, children).calculations.run(
+    answer = world_of(upstreams, net_children).calculations.run(
         examination.NAME, msgspec.msgpack.encode(question), limit_s=2
     )
     found = msgspec.msgpack.decode(answer, type=examination.Findings)

@@ -21,7 +21,8 @@ from tests.each import each
 from tests.jobs import certificates as made
 from tests.time_limits import SLACK_S
 from tests.workers import tls_servers as servers
-from tests.workers.tls_servers import ADDRESS, Behaviour, record, server
+from tests.workers.servers import ADDRESS, Answer, server
+from tests.workers.tls_servers import record
 from workers.adapters.tls import MAX_BYTES
 from workers.children import ChildPool
 from workers.ports import WorkerPorts
@@ -49,7 +50,7 @@ def shaken(ports: WorkerPorts, port: int, *, limit_s: float = 5.0, host: str = H
     return ports.tls.handshake(host, port, deadline=time.monotonic() + limit_s)
 
 
-def failed(ports: WorkerPorts, behaviour: Behaviour, *, limit_s: float = 5.0) -> UpstreamFailed:
+def failed(ports: WorkerPorts, behaviour: Answer, *, limit_s: float = 5.0) -> UpstreamFailed:
     with server(behaviour) as port, pytest.raises(UpstreamFailed) as caught:
         shaken(ports, port, limit_s=limit_s)
     assert HOST in caught.value.detail
@@ -182,7 +183,7 @@ def test_more_than_anybody_needs(ports: WorkerPorts) -> None:
 
 
 HELLO = record(HANDSHAKE, b"\x02" + (38).to_bytes(3) + b"\3\3" + b"r" * 32 + b"\0" + b"\xc0\x2f" + b"\0")
-WRONG: dict[str, Behaviour] = {
+WRONG: dict[str, Answer] = {
     "closes": servers.says(),
     "closes at once": servers.says(hello=False),
     "garbage": servers.says(bytes(range(256))),
@@ -206,7 +207,7 @@ WRONG: dict[str, Behaviour] = {
     "no certificates": servers.says(HELLO, record(HANDSHAKE, b"\x0b\0\0\3\0\0\0")),
     "a certificate that is none": servers.says(HELLO, record(HANDSHAKE, b"\x0b\0\0\x0a\0\0\7\0\0\4abcd")),
 }
-ENDLESS: dict[str, Behaviour] = {
+ENDLESS: dict[str, Answer] = {
     "hello requests": servers.repeats(record(HANDSHAKE, b"\0\0\0\0") * 1000),
     "warnings": servers.repeats(record(ALERT, b"\1\x5a") * 1000),
     "empty records": servers.repeats(record(HANDSHAKE, b"") * 1000),
@@ -262,7 +263,7 @@ def test_a_warning_about_the_name_is_no_reason_to_stop(ports: WorkerPorts) -> No
         assert list(shaken(ports, port).chain) == made.chain(IDENTITY)
 
 
-def _drips(flight: bytes) -> Behaviour:
+def _drips(flight: bytes) -> Answer:
     def behaviour(connection: socket.socket) -> None:
         connection.recv(4096)
         for byte in flight:
@@ -272,7 +273,7 @@ def _drips(flight: bytes) -> Behaviour:
     return behaviour
 
 
-def _waits(*first: bytes, hello: bool = True) -> Behaviour:
+def _waits(*first: bytes, hello: bool = True) -> Answer:
     def behaviour(connection: socket.socket) -> None:
         if hello:
             connection.recv(4096)
@@ -295,7 +296,7 @@ def _waits(*first: bytes, hello: bool = True) -> Behaviour:
     ],
     ids=["silent", "after the hello", "in a header", "after its hello", "in a certificate", "a byte now and then"],
 )
-def test_servers_that_stall(ports: WorkerPorts, behaviour: Behaviour) -> None:
+def test_servers_that_stall(ports: WorkerPorts, behaviour: Answer) -> None:
     """Nothing outlives the deadline, however much comes."""
     begin = time.monotonic()
     assert failed(ports, behaviour, limit_s=0.5).reason == "timeout"

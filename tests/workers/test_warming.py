@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -24,7 +21,7 @@ from shared.outcome import Ok
 from shared.pools import Pool
 from tests.each import each
 from tests.time_limits import patience
-from workers import fork_server
+from tests.workers.warm_pool import fork_server_runs
 from workers.child import Work
 from workers.child_usage import cpu_time_s
 from workers.children import ChildPool
@@ -63,13 +60,8 @@ fork_server.main()
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ChildPool]:
     """One child."""
-
     # Without -P Python 3.13 asks for the working folder where a module lacks an attribute. With -m, as the product starts, not.
-    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-P", "-c", TELLING], cwd=ROOT, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
+    with fork_server_runs("-P", "-c", TELLING):
         pool = ChildPool()
         pool.start(1)
         yield pool

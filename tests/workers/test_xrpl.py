@@ -19,7 +19,6 @@ from xrpl.wallet import Wallet
 from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_methods import answer
 from compose.sandbox.xrpl_node import LIMIT, XrplServer, provision
-from compose.sandbox.xrpl_recorded import pay_through_maker
 from compose.sandbox.xrpl_state import (
     DELETE_AFTER,
     GLOBAL_FREEZE,
@@ -35,6 +34,7 @@ from shared.outcome import UpstreamFailed
 from shared.settings.service import Settings
 from tests import xrpl_signing as signing
 from tests.time_limits import patience
+from tests.xrpl_recorded import pay_through_maker
 from tests.xrpl_signing import RLUSD, Json, amount
 from workers.adapters import xrpl, xrpl_node
 from workers.adapters.xrpl import XrplNodes

@@ -15,7 +15,6 @@ from shared.x402.networks import XRPL_RLUSD
 from shared.x402.xrpl_keys import address
 from tests.each import each
 from workers.adapters import xrpl_entries
-from workers.adapters.xrpl_changes import balance_changes
 from workers.adapters.xrpl_entries import READ_ERRORS, contiguous_from, trust_line, xrp_to_drops
 
 RLUSD = XRPL_RLUSD["xrpl:0"]
@@ -70,7 +69,7 @@ def entry(kind: str, nodes: list[Json], version: int = 2, *, meta: Json | None =
 
 
 def read(written: Json, account: str = WALLET) -> Any:
-    return xrpl_entries.transaction(written, account, RLUSD, balance_changes)
+    return xrpl_entries.transaction(written, account, RLUSD)
 
 
 FEE = root(WALLET, 25_000_000, 24_999_988)
@@ -283,7 +282,7 @@ def test_what_no_node_should_say_is_an_error(damage: Json) -> None:
 def test_metadata_is_anything(meta: Any) -> None:
     """xrpl-py raises what it likes; we know all of it."""
     with contextlib.suppress(*READ_ERRORS):
-        balance_changes(meta, WALLET, RLUSD)
+        xrpl_entries.balance_changes(meta, WALLET, RLUSD)
 
 
 @each(

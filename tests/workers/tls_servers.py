@@ -1,55 +1,20 @@
-"""TLS servers in threads, right and wrong, on one loopback address."""
+"""What TLS servers do, right and wrong."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import ssl
-import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from compose.sandbox.upstreams.authority import Identity
+from tests.workers.servers import ADDRESS, Answer
 
-ADDRESS = "127.77.32.1"
 WEAK = "ALL:@SECLEVEL=0"
 
-Behaviour = Callable[[socket.socket], None]
 
-
-@contextlib.contextmanager
-def server(behaviour: Behaviour, *, address: str = ADDRESS) -> Iterator[int]:
-    """Behaves so towards every connection, each in its own thread. The value is its port."""
-    connections: list[socket.socket] = []
-
-    def serve(connection: socket.socket) -> None:
-        with contextlib.suppress(OSError, ValueError):  # ValueError: closed in the meantime
-            behaviour(connection)
-        connection.close()
-
-    def accept() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listening.accept()
-                connection.settimeout(10)
-                connections.append(connection)
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    with socket.create_server((address, 0)) as listening:
-        port: int = listening.getsockname()[1]
-        thread = threading.Thread(target=accept)
-        thread.start()
-        try:
-            yield port
-        finally:
-            listening.shutdown(socket.SHUT_RDWR)
-            thread.join()
-            for connection in connections:
-                with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
-
-
-def shows(identity: Identity, version: ssl.TLSVersion | None = None, *, ciphers: str = WEAK) -> Behaviour:
+def shows(identity: Identity, version: ssl.TLSVersion | None = None, *, ciphers: str = WEAK) -> Answer:
     """A handshake, and the end of the connection."""
     return shakes(context(identity, version, ciphers=ciphers))
 
@@ -64,7 +29,7 @@ def context(identity: Identity, version: ssl.TLSVersion | None = None, *, cipher
     return found
 
 
-def shakes(using: ssl.SSLContext) -> Behaviour:
+def shakes(using: ssl.SSLContext) -> Answer:
     """A handshake, and the end of the connection."""
 
     def behaviour(connection: socket.socket) -> None:
@@ -74,7 +39,7 @@ def shakes(using: ssl.SSLContext) -> Behaviour:
     return behaviour
 
 
-def says(*parts: bytes, hello: bool = True) -> Behaviour:
+def says(*parts: bytes, hello: bool = True) -> Answer:
     """These bytes, after the client's hello or at once, and the end."""
 
     def behaviour(connection: socket.socket) -> None:
@@ -88,7 +53,7 @@ def says(*parts: bytes, hello: bool = True) -> Behaviour:
     return behaviour
 
 
-def repeats(part: bytes, *first: bytes) -> Behaviour:
+def repeats(part: bytes, *first: bytes) -> Answer:
     """Some bytes, and then the same for ever."""
 
     def behaviour(connection: socket.socket) -> None:
@@ -100,7 +65,7 @@ def repeats(part: bytes, *first: bytes) -> Behaviour:
     return behaviour
 
 
-def relays(behind: int, *, change: Callable[[bytes], bytes] = bytes, rounds: int = 1) -> Behaviour:
+def relays(behind: int, *, change: Callable[[bytes], bytes] = bytes, rounds: int = 1) -> Answer:
     """What a server says to the client's first words, changed, and then nothing more while the connection is open.
 
     Args:

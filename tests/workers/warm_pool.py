@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from shared.pools import Pool
-from tests.time_limits import patience
+from tests.workers.until import until
+from workers import fork_server
 from workers.children import ChildPool
-
-PATIENCE_S = patience(60.0)
 
 
 def warm_pool(size: int, *pools: Pool) -> ChildPool:
@@ -21,7 +28,18 @@ def warm_pool(size: int, *pools: Pool) -> ChildPool:
 
 def await_ready(started: ChildPool) -> None:
     """Return when the fork server is ready."""
-    give_up_at = time.monotonic() + PATIENCE_S
-    while started.confinement() is None:
-        assert time.monotonic() < give_up_at
-        time.sleep(0.01)
+    until(started.confinement, 60.0)
+
+
+@contextlib.contextmanager
+def fork_server_runs(*arguments: str, environment: dict[str, str] | None = None) -> Iterator[None]:
+    """In the place of the product's fork server, Python runs these arguments."""
+
+    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        assert command[:3] == [sys.executable, "-m", "workers.fork_server"]
+        options["env"] |= environment or {}
+        return subprocess.Popen([sys.executable, *arguments], cwd=Path(__file__).parents[2], **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
+        yield

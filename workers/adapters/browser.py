@@ -1,4 +1,4 @@
-"""The browser of a worker process: an event loop in a thread of its own, with the pool of browsers and their proxy."""
+"""The browser of a worker process: an event loop in its own thread, with the pool of browsers and their proxy."""
 
 from __future__ import annotations
 

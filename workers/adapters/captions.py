@@ -21,7 +21,7 @@ from requests.adapters import BaseAdapter
 from requests.exceptions import RequestException
 from requests.structures import CaseInsensitiveDict
 from youtube_transcript_api import YouTubeTranscriptApi, YouTubeTranscriptApiException
-from youtube_transcript_api import _errors as told
+from youtube_transcript_api import _errors as errors
 
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, CaptionTrack, Pages
@@ -47,24 +47,24 @@ ORIGINS = frozenset(
 """The sites of pages, player data and captions."""
 
 REASONS: Mapping[type[YouTubeTranscriptApiException], tuple[str, str]] = {
-    told.TranscriptsDisabled: ("captions_disabled", "Captions are disabled for this video."),
-    told.NoTranscriptFound: ("language_not_available", "The video has no captions in this language."),
-    told.NotTranslatable: ("language_not_available", "The captions cannot be translated."),
-    told.TranslationLanguageNotAvailable: ("language_not_available", "The captions cannot be translated."),
-    told.VideoUnavailable: ("video_unavailable", "The video is not available."),
-    told.VideoUnplayable: ("video_unavailable", "The video cannot be played."),
-    told.AgeRestricted: ("video_unavailable", "The video is for signed-in adults."),
-    told.InvalidVideoId: ("video_unavailable", "There is no such video."),
-    told.RequestBlocked: ("rate_limited", "YouTube wants this service to prove that it is no robot."),
-    told.IpBlocked: ("rate_limited", "YouTube has had too many calls from this service."),
-    told.PoTokenRequired: ("rate_limited", "YouTube gives these captions to its own apps alone."),
-    told.YouTubeRequestFailed: ("http_status", "YouTube answered with an error."),
-    told.YouTubeDataUnparsable: ("bad_content", "YouTube's page is not as expected."),
-    told.FailedToCreateConsentCookie: ("bad_content", "YouTube's page of consent is not as expected."),
-    told.CookieError: ("bad_content", "The captions could not be asked for."),
-    told.CookiePathInvalid: ("bad_content", "The captions could not be asked for."),
-    told.CookieInvalid: ("bad_content", "The captions could not be asked for."),
-    told.CouldNotRetrieveTranscript: ("bad_content", "YouTube's answer is not as expected."),
+    errors.TranscriptsDisabled: ("captions_disabled", "Captions are disabled for this video."),
+    errors.NoTranscriptFound: ("language_not_available", "The video has no captions in this language."),
+    errors.NotTranslatable: ("language_not_available", "The captions cannot be translated."),
+    errors.TranslationLanguageNotAvailable: ("language_not_available", "The captions cannot be translated."),
+    errors.VideoUnavailable: ("video_unavailable", "The video is not available."),
+    errors.VideoUnplayable: ("video_unavailable", "The video cannot be played."),
+    errors.AgeRestricted: ("video_unavailable", "The video is for signed-in adults."),
+    errors.InvalidVideoId: ("video_unavailable", "There is no such video."),
+    errors.RequestBlocked: ("rate_limited", "YouTube wants this service to prove that it is no robot."),
+    errors.IpBlocked: ("rate_limited", "YouTube has had too many calls from this service."),
+    errors.PoTokenRequired: ("rate_limited", "YouTube gives these captions to its own apps alone."),
+    errors.YouTubeRequestFailed: ("http_status", "YouTube answered with an error."),
+    errors.YouTubeDataUnparsable: ("bad_content", "YouTube's page is not as expected."),
+    errors.FailedToCreateConsentCookie: ("bad_content", "YouTube's page of consent is not as expected."),
+    errors.CookieError: ("bad_content", "The captions could not be asked for."),
+    errors.CookiePathInvalid: ("bad_content", "The captions could not be asked for."),
+    errors.CookieInvalid: ("bad_content", "The captions could not be asked for."),
+    errors.CouldNotRetrieveTranscript: ("bad_content", "YouTube's answer is not as expected."),
     YouTubeTranscriptApiException: ("bad_content", "YouTube's answer is not as expected."),
 }
 """Reason and sentence for each exception of the library. A test checks that none is missing."""
@@ -225,7 +225,7 @@ class _GuardedAdapter(BaseAdapter):
         if url.origin in ORIGINS:
             return _named(self._base, self._base.pathname.rstrip("/") + url.pathname + url.search)
         if url.hostname.endswith(".google.com") and url.pathname.startswith("/sorry"):
-            raise UpstreamFailed(REASONS[told.RequestBlocked][1], reason=_BLOCKED)
+            raise UpstreamFailed(REASONS[errors.RequestBlocked][1], reason=_BLOCKED)
         raise UpstreamFailed("YouTube's answer leads to another host than YouTube's.", reason="bad_content")
 
 
@@ -248,14 +248,14 @@ def _library_errors(adapter: _GuardedAdapter) -> Iterator[None]:
 
 def _failure(error: YouTubeTranscriptApiException, status: int) -> UpstreamFailed:
     reason, sentence = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)
-    if isinstance(error, told.VideoUnplayable) and isinstance(error.reason, str):
+    if isinstance(error, errors.VideoUnplayable) and isinstance(error.reason, str):
         why = " ".join(_text(error.reason).split())
         if "not a bot" in why:  # the library knows one spelling of it
-            return UpstreamFailed(REASONS[told.RequestBlocked][1], reason=_BLOCKED)
+            return UpstreamFailed(REASONS[errors.RequestBlocked][1], reason=_BLOCKED)
         sentence = f"The video cannot be played. YouTube says: {why}"
-    elif isinstance(error, told.RequestBlocked):
+    elif isinstance(error, errors.RequestBlocked):
         reason = _BLOCKED
-    elif isinstance(error, told.YouTubeRequestFailed):
+    elif isinstance(error, errors.YouTubeRequestFailed):
         sentence = f"YouTube answered with status {status}."
     return UpstreamFailed(sentence, reason=reason, is_final=reason in FINAL)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from jobs.ports.chains import Call, ChainCall, Code
+from workers.adapters.expiring_cache import ExpiringCache
 
 MAX_AGE_S = 3600.0
 MAX_BYTES = 16 * 1024 * 1024
@@ -22,11 +21,6 @@ _ENTRY_BYTES = 500
 _DELEGATION = b"\xef\x01\x00"
 
 
-class _Kept(NamedTuple):
-    answer: bytes
-    until: float
-
-
 class Constants:
     """Answers to calls that say of themselves that they are constant. Thread-safe.
 
@@ -38,21 +32,12 @@ class Constants:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._kept: OrderedDict[ChainCall, _Kept] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
+        self._cache: ExpiringCache[ChainCall, bytes] = ExpiringCache(MAX_BYTES, now)
 
     def get(self, call: ChainCall) -> bytes | None:
         """The answer of the last hour."""
-        if not isinstance(call, Call | Code) or not call.is_constant:
-            return None
-        with self._lock:
-            kept = self._kept.get(call)
-            if kept is None or kept.until < self._now():
-                return None
-            self._kept.move_to_end(call)
-            return kept.answer
+        kept = self._cache.get(call)
+        return kept[0] if kept else None
 
     def put(self, call: ChainCall, answer: Any) -> None:
         """Keep it, if it is one to keep."""
@@ -60,13 +45,4 @@ class Constants:
             return
         if len(answer) > MAX_ANSWER_BYTES or (isinstance(call, Code) and answer.startswith(_DELEGATION)):
             return
-        with self._lock:
-            self._drop(call)
-            self._kept[call] = _Kept(answer, self._now() + MAX_AGE_S)
-            self._bytes += len(answer) + _ENTRY_BYTES
-            while self._bytes > MAX_BYTES:
-                self._drop(next(iter(self._kept)))
-
-    def _drop(self, call: ChainCall) -> None:
-        if dropped := self._kept.pop(call, None):
-            self._bytes -= len(dropped.answer) + _ENTRY_BYTES
+        self._cache.put(call, answer, size=len(answer) + _ENTRY_BYTES, lifetime_s=MAX_AGE_S)

@@ -67,15 +67,8 @@ _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
     (
         "halted",
         _words(
-            *(
-                "stack",
-                "jump",
-                "write ?protection",
-                "static ?call",
-                "collision",
-                "(code|init ?code) ?size",
-                "vm execution",
-            ),
+            *("stack", "jump", "write ?protection", "static ?call", "collision", "(code|init ?code) ?size"),
+            "vm execution",
             *("out ?of ?(offset|bounds)", "return ?data", "evm error", "call ?depth", "precompile", "halt"),
         ),
     ),

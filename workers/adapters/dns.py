@@ -5,11 +5,8 @@ The cache serves DNS lookups only. Connections always resolve their host anew (w
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import dns.exception
@@ -23,6 +20,7 @@ import dns.rrset
 
 from jobs.ports import DnsRecord, DnsResponse
 from shared.outcome import UpstreamFailed
+from workers.adapters.expiring_cache import ExpiringCache
 from workers.egress.resolver import Resolver
 
 MAX_AGE_S = 300
@@ -44,7 +42,7 @@ class CachedDns:
 
     def __init__(self, resolver: Resolver, *, now: Callable[[], float] = time.monotonic) -> None:
         self._resolver = resolver
-        self._cache = Cache(now)
+        self._cache: ExpiringCache[tuple[str, str], bytes] = ExpiringCache(MAX_BYTES, now)
 
     def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
         """Look up records of one type, and follow aliases.
@@ -96,64 +94,15 @@ class CachedDns:
     def _message(self, name: dns.name.Name, record_type: str, deadline: float) -> tuple[dns.message.QueryMessage, int]:
         """A response and its age in seconds."""
         text = name.to_text().lower()
-        kept = self._cache.get((text, record_type))
-        if kept is not None:
-            message = dns.message.from_wire(kept.wire)
+        if kept := self._cache.get((text, record_type)):
+            message = dns.message.from_wire(kept[0])
             assert isinstance(message, dns.message.QueryMessage)
-            return message, kept.age_s
+            return message, int(kept[1])
         message = self._resolver.query(text, record_type, deadline=deadline)
         if message.wire is not None:
-            self._cache.put((text, record_type), message.wire, _lifetime_s(message))
+            size, lifetime_s = len(message.wire) + _ENTRY_BYTES, _lifetime_s(message)
+            self._cache.put((text, record_type), message.wire, size=size, lifetime_s=lifetime_s)
         return message, 0
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A cached message in wire format, and its age in seconds."""
-
-    wire: bytes
-    age_s: int
-
-
-class Cache:
-    """Messages by name and type. When there are too many bytes of them, the least recently used ones go first."""
-
-    def __init__(self, now: Callable[[], float], *, most: int = MAX_BYTES) -> None:
-        self._now = now
-        self._most = most
-        self._messages: OrderedDict[tuple[str, str], tuple[bytes, float, float]] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[str, str]) -> Entry | None:
-        """The message that is cached under a key; None when there is none or it has expired."""
-        with self._lock:
-            if key not in self._messages:
-                return None
-            wire, since, until = self._messages[key]
-            now = self._now()
-            if now >= until:
-                self._remove(key)
-                return None
-            self._messages.move_to_end(key)
-            return Entry(wire, int(now - since))
-
-    def put(self, key: tuple[str, str], wire: bytes, lifetime_s: int) -> None:
-        """Cache a message for some seconds; 0: not at all."""
-        with self._lock:
-            if key in self._messages:
-                self._remove(key)
-            if lifetime_s <= 0:
-                return
-            since = self._now()
-            self._messages[key] = (wire, since, since + lifetime_s)
-            self._bytes += len(wire) + _ENTRY_BYTES
-            while self._bytes > self._most:
-                self._remove(next(iter(self._messages)))
-
-    def _remove(self, key: tuple[str, str]) -> None:
-        wire, _, _ = self._messages.pop(key)
-        self._bytes -= len(wire) + _ENTRY_BYTES
 
 
 def _lifetime_s(message: dns.message.QueryMessage) -> int:

@@ -7,7 +7,6 @@ more than `MAX_BYTES`.
 from __future__ import annotations
 
 import contextlib
-import time
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from jobs.ports import Handshake
 from shared.outcome import UpstreamFailed
 from workers.adapters.tls_records import ServerFlight, ciphers
 from workers.egress.connect import Connector
+from workers.egress.deadline import left_s
 
 MAX_BYTES = 1 << 20
 """Bytes that a server may send in a handshake. A certificate of 10,000 names has about 300 KB."""
@@ -164,7 +164,7 @@ class _Attempt:
     def _send(self) -> None:
         try:
             while True:
-                self._socket.settimeout(self._left_s())
+                self._socket.settimeout(left_s(self._deadline))
                 self._socket.sendall(self._tls.bio_read(_CHUNK_BYTES))
         except SSL.WantReadError:
             return
@@ -180,7 +180,7 @@ class _Attempt:
 
     def _receive(self) -> bytes:
         try:
-            self._socket.settimeout(self._left_s())
+            self._socket.settimeout(left_s(self._deadline))
             received = self._socket.recv(_CHUNK_BYTES)
         except TimeoutError:
             raise self._late() from None
@@ -202,12 +202,6 @@ class _Attempt:
         if len(chain) > MAX_CERTIFICATES:
             raise self._failed(f"the server sent more than {MAX_CERTIFICATES} certificates")
         return Handshake(self._address, *self.agreed(), tuple(chain))
-
-    def _left_s(self) -> float:
-        left_s = self._deadline - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError
-        return left_s
 
     def _late(self) -> UpstreamFailed:
         return UpstreamFailed(f"{self._host} did not finish the handshake in time.", reason="timeout")

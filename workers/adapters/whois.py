@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
 from jobs.ports import WhoisText
 from jobs.whois.record import is_throttled
 from jobs.whois.text import MOST_BYTES, decode
 from shared.outcome import UpstreamFailed
+from workers.adapters.expiring_cache import ExpiringCache
 from workers.egress.connect import Connector
+from workers.egress.deadline import left_s
 from workers.egress.upstreams import Upstreams
 
 CONNECTION_S = 5.0
@@ -47,11 +47,9 @@ class WhoisClient:
         self._connector = connector
         self._root, self._root_port = root
         self._port = port
-        self._clock = clock
         # Many registries count by the second or the minute: one refusal is not a ban yet, and a short pause is enough.
         self._upstreams = Upstreams(at_once=4, failures=5, throttles=3, pause_s=5.0)
-        self._cache: OrderedDict[tuple[str, str], tuple[float, WhoisText]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._cache: ExpiringCache[tuple[str, str], WhoisText] = ExpiringCache(CACHE_SIZE, clock)
 
     @property
     def root(self) -> str:
@@ -72,8 +70,8 @@ class WhoisClient:
         """
         if not _QUERY.fullmatch(query):
             raise ValueError("not a query of one line")
-        if cached := self._cached((server, query)):
-            return cached
+        if cached := self._cache.get((server, query)):
+            return cached[0]._replace(age_s=cached[1])
         with self._upstreams.slot(server, deadline=deadline):
             raw, is_cut = self._exchange(server, query, min(deadline, time.monotonic() + CONNECTION_S))
             if not raw.strip():
@@ -81,7 +79,7 @@ class WhoisClient:
             if is_throttled(decode(raw)):
                 raise UpstreamFailed(f"{server} refuses to answer: too many queries.", reason="rate_limited")
         text = WhoisText(raw, is_cut, 0.0)
-        self._cache_answer((server, query), text)
+        self._cache.put((server, query), text, size=1, lifetime_s=CACHE_S)
         return text
 
     def _exchange(self, server: str, query: str, deadline: float) -> tuple[bytes, bool]:
@@ -99,34 +97,12 @@ class WhoisClient:
             except OSError:
                 raise UpstreamFailed(f"{server} closed the connection.", reason="connection_refused") from None
 
-    def _cached(self, key: tuple[str, str]) -> WhoisText | None:
-        with self._lock:
-            asked_at, text = self._cache.get(key, (0.0, None))
-            if text is None:
-                return None
-            age_s = self._clock() - asked_at
-            if age_s > CACHE_S:
-                del self._cache[key]
-                return None
-            self._cache.move_to_end(key)
-            return text._replace(age_s=age_s)
-
-    def _cache_answer(self, key: tuple[str, str], text: WhoisText) -> None:
-        with self._lock:
-            self._cache[key] = (self._clock(), text)
-            self._cache.move_to_end(key)
-            while len(self._cache) > CACHE_SIZE:
-                self._cache.popitem(last=False)
-
 
 def _all(connected: socket.socket, deadline: float) -> tuple[bytes, bool]:
     """The answer up to MOST_BYTES, and whether it was longer. Raises OSError, of which TimeoutError is one."""
     received = bytearray()
     while True:
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError
-        connected.settimeout(left_s)
+        connected.settimeout(left_s(deadline))
         try:
             part = connected.recv(16 * 1024)
         except ConnectionResetError:

@@ -7,7 +7,6 @@ READ_ERRORS for what is malformed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -31,16 +30,14 @@ _LEDGERS = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)
 _MPT = re.compile(r"[0-9A-F]{48}", re.ASCII)
 
 Json = dict[str, Any]
-BalanceChanges = Callable[[Json, str, XrplToken], tuple[Decimal, Decimal]]
-"""Metadata, account and token to how much more the account has of XRP, in XRP, and of the token."""
 
 
-def transaction(entry: Json, address: str, token: XrplToken, changes: BalanceChanges) -> Transaction:
+def transaction(entry: Json, address: str, token: XrplToken) -> Transaction:
     """One entry of `account_tx`, as it concerns an account."""
     body, meta = entry["tx_json"] if "tx_json" in entry else entry["tx"], entry["meta"]
     if entry["validated"] is not True:
         raise ValueError("not validated")
-    xrp, held = changes(meta, address, token)
+    xrp, held = balance_changes(meta, address, token)
     result = _matching(_RESULT, meta["TransactionResult"])
     delivered, is_partial = _delivered(body, meta, token) if result == "tesSUCCESS" else (None, False)
     return Transaction(
@@ -60,6 +57,33 @@ def transaction(entry: Json, address: str, token: XrplToken, changes: BalanceCha
         xrp=_bounded(xrp),
         rlusd=_bounded(held),
     )
+
+
+def balance_changes(meta: Json, address: str, token: XrplToken) -> tuple[Decimal, Decimal]:
+    """How much more XRP (in XRP), and of the token, an account has after a transaction: xrpl-py's own reading of its metadata.
+
+    Raises what is in READ_ERRORS.
+    """
+    # Only here: it takes most of a second to import, and 25 MB.
+    from xrpl.constants import XRPLException
+    from xrpl.utils import get_balance_changes
+
+    for node in meta["AffectedNodes"]:
+        (entry,) = node.values()
+        for fields in entry.values():
+            _require_bounded(fields)
+    xrp, held = Decimal(0), Decimal(0)
+    try:
+        found = get_balance_changes(meta)  # type: ignore[arg-type]  # a TypedDict: it is read entry by entry
+    except (XRPLException, RecursionError):
+        raise ValueError("not metadata") from None
+    for account in found:
+        for change in account["balances"] if account["account"] == address else ():
+            if change["currency"] == "XRP" and "issuer" not in change:
+                xrp += Decimal(change["value"])
+            elif (change["currency"], change.get("issuer")) == (token.currency, token.issuer):
+                held += Decimal(change["value"])
+    return xrp, held
 
 
 def trust_line(line: Json, *, is_globally_frozen: bool, needs_authorization: bool) -> TrustLine:
@@ -121,6 +145,13 @@ def whole(value: object, most: int = (1 << 63) - 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
         raise ValueError("not a whole number")
     return value
+
+
+def _require_bounded(fields: object) -> None:
+    """Of a number with a large exponent, xrpl-py would write out all digits."""
+    if isinstance(fields, dict) and "Balance" in fields:
+        balance = fields["Balance"]
+        decimal(balance["value"] if isinstance(balance, dict) else balance)
 
 
 def _delivered(body: Json, meta: Json, token: XrplToken) -> tuple[Amount | None, bool]:

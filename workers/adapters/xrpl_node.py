@@ -13,7 +13,6 @@ from shared.nodes.xrpl_rpc import XrplError, XrplRpc
 from shared.outcome import UpstreamFailed
 from shared.x402.networks import XrplToken
 from workers.adapters import xrpl_entries
-from workers.adapters.xrpl_changes import balance_changes
 from workers.adapters.xrpl_entries import READ_ERRORS, whole
 
 REQUEST_S = 4.0
@@ -117,7 +116,7 @@ class RippledNode:
         is_more = False
         for entries, starts_at, has_marker in self._pages(address, first, through, deadline):
             first, is_more = max(first, starts_at), has_marker
-            page = [xrpl_entries.transaction(entry, address, self._token, balance_changes) for entry in entries]
+            page = [xrpl_entries.transaction(entry, address, self._token) for entry in entries]
             page.sort(key=_place)
             _require_order(found[-1:] + page, first, through)
             found += page

@@ -34,13 +34,13 @@ class Cdp:
     Attributes:
         on_event: called with the events of no session.
         sessions: called with the events of a session, by its id. Other sessions' events are dropped.
-        ended: set when the connection is closed.
+        ended: done when the connection is closed.
     """
 
     def __init__(self, on_event: Event) -> None:
         self.on_event = on_event
         self.sessions: dict[str, Event] = {}
-        self.ended = asyncio.Event()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.ReadTransport | None = None
         self._writing: asyncio.WriteTransport | None = None
         self._last_id = 0
@@ -68,7 +68,7 @@ class Cdp:
             message["sessionId"] = session
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         result.add_done_callback(_look_at)
-        if self.ended.is_set() or self._writing is None:
+        if self.ended.done() or self._writing is None:
             result.set_exception(BrowserEnded("the browser has ended"))
             return result
         self._waiting[self._last_id] = result
@@ -98,7 +98,8 @@ class Cdp:
 
     def lost(self) -> None:
         """Called when nothing more will be received."""
-        self.ended.set()
+        if not self.ended.done():
+            self.ended.set_result(None)
         waiting, self._waiting = self._waiting, {}
         for result in waiting.values():
             if not result.done():

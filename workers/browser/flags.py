@@ -39,7 +39,7 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--dns-prefetch-disable",
-    # Nothing of its own.
+    # No requests that no page has made.
     "--disable-background-networking",
     "--disable-breakpad",
     "--disable-crash-reporter",

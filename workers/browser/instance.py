@@ -77,7 +77,7 @@ class RunningBrowser:
         try:
             await browser.cdp.connect(process.commands, process.events)
             for listening in process.listening:
-                browser._slots.append(await proxy.listen_for_one(listening))
+                browser._slots.append(await proxy.listen(listening))
             asyncio.get_running_loop().add_reader(process.control, browser._hear_launcher)
             version = await browser.cdp.send("Browser.getVersion", limit_s=FIRST_ANSWER_S)
             browser.user_agent = f"{version['userAgent'].replace('HeadlessChrome', 'Chrome')} {agent}".strip()
@@ -101,7 +101,7 @@ class RunningBrowser:
     @property
     def has_ended(self) -> bool:
         """Whether it can answer no more."""
-        return self.cdp.ended.is_set()
+        return self.cdp.ended.done()
 
     @property
     def is_idle(self) -> bool:

@@ -1,4 +1,4 @@
-"""One page in a context of its own: what its targets do is bounded here, and noted.
+"""One page in its own context: what its targets do is bounded here, and noted.
 
 Every target waits when it is attached, before its first request: popups are closed, workers beyond a few never run, frames get
 the same bounds as the page. Events are of the whole context; only the document that the main frame shows at the end counts, by
@@ -85,10 +85,11 @@ class Page:
         target: id of the page, which is the id of its main frame.
         stop: done when the page need not be waited for any longer.
         crash: done when its process has ended, or the page has closed itself.
+        shown: done when the main frame shows the first document that was requested.
         asked: the URL of the main frame's last request.
         responses: by the loader's id.
         is_loaded: the main document and what it needs is loaded.
-        is_halted: it was told to do no more.
+        is_halted: its scripts and its loading were stopped.
         active_at: when something was asked for, or came, last; monotonic seconds.
     """
 
@@ -106,6 +107,7 @@ class Page:
     active_at: float = 0.0
     stop: asyncio.Future[Stop] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     crash: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    shown: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def __post_init__(self) -> None:
         self._kinds: dict[str, str] = {}
@@ -190,7 +192,7 @@ class Page:
         self.browser.cdp.sessions[session] = lambda method, parameters: self._on_event(session, method, parameters)
 
     def _set_up(self, session: str, kind: str) -> list[asyncio.Future[dict[str, Any]]]:
-        """Send what a target needs before it goes on, and let it go on."""
+        """Send the set-up of a target, which waits for it, and let the target run."""
         post = self.browser.cdp.post
         results = [post("Target.setAutoAttach", session, **_ATTACH)]
         if kind in ("page", "iframe"):
@@ -284,6 +286,8 @@ class Page:
         self.document = Document(frame["loaderId"], frame["url"], frame.get("unreachableUrl", ""))
         if frame["loaderId"] not in self._loaders:  # not by a request: about:blank, blob:
             self._count("navigation", 1 + MAX_NAVIGATIONS, Stop.LOOPED)
+        elif not self.shown.done():
+            self.shown.set_result(None)
 
     def _on_load_event(self, session: str, parameters: dict[str, Any]) -> None:
         self.is_loaded = self.is_loaded or session == self.session

@@ -114,11 +114,6 @@ class BrowserPool:
         await asyncio.gather(*self._closing, return_exceptions=True)
         self._browsers.clear()
 
-    @property
-    def browsers(self) -> list[RunningBrowser]:
-        """Those that run."""
-        return list(self._browsers)
-
     async def _render_once(self, url: PublicUrl, area: Area | None, deadline: float) -> RenderedPage:
         browser = await self._browser_with_room(deadline)
         slot, address = browser.take()

@@ -76,7 +76,7 @@ def start_browser(program: Path, *, slots: int, authorities: Sequence[str] = (),
     """Start a browser and wait until its namespaces are made. The browser itself may take longer.
 
     Args:
-        slots: pages that it is to show at once, each with a proxy of its own.
+        slots: pages that it is to show at once, each with its own proxy.
         authorities: certificates in PEM that it trusts beside its own. They need `certutil` (Debian: libnss3-tools).
         log: whether what the browser writes to its standard error is shown. It may quote pages.
 

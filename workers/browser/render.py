@@ -13,7 +13,7 @@ import contextlib
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jobs.hosts import PublicUrl
 from jobs.ports.browser import MAX_HTML, Area, RenderedPage
@@ -28,7 +28,7 @@ SETTLE_S = 5.0
 """Seconds of real time, from the first document on."""
 PENDING_S = 2.0
 """A loaded page whose requests have been silent for so long only listens (long polling, server-sent events): its virtual time
-goes on without them."""
+continues without them."""
 LOOK_S = 0.25
 """Between two looks at whether the main document is too large: nobody waits for the rest of it."""
 QUIET_S = 0.06
@@ -47,6 +47,8 @@ MAX_VALUE = 2_000
 """Characters of an attribute."""
 
 _READ = Path(__file__).with_name("read_dom.js").read_text("utf-8")
+T = TypeVar("T")
+
 _COUNT = "document.getElementsByTagName('*').length"
 
 
@@ -100,21 +102,35 @@ class _Rendering:
         )
 
     async def _navigate(self, url: str) -> None:
-        """Until the response of the main document has begun."""
+        """Until the first document is shown.
+
+        The browser answers when the response has begun. On a busy machine the page's process shows the document seconds later,
+        and until then an empty page.
+        """
         page = self._page
-        navigation = self._cdp.post("Page.navigate", page.session, url=url)
-        limit_s = max(0.1, self._deadline - RESERVED_S - time.monotonic())
-        waited: set[asyncio.Future[Any]] = {navigation, page.stop}
-        await asyncio.wait(waited, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
-        if not navigation.done():
-            self._check_stop()
-            raise verdicts.failed("timeout")
-        result = navigation.result()
+        result = await self._result(self._cdp.post("Page.navigate", page.session, url=url))
         if error := result.get("errorText"):
+            await self._check_process()
             raise verdicts.of_error("" if result.get("isDownload") else error, page.asked, self._job)
         if result.get("isDownload"):
             raise verdicts.failed("not_a_page", is_final=True)
+        await self._result(page.shown)
         self._start_time()
+
+    async def _check_process(self) -> None:
+        """Raise when the page's process has ended. Its navigation is aborted, which is known before its end."""
+        with contextlib.suppress(CdpError, TimeoutError):
+            await self._page.send("Runtime.evaluate", expression="0", limit_s=self._within(READ_S))
+        self._check_stop()
+
+    async def _result(self, awaited: asyncio.Future[T]) -> T:
+        waited: set[asyncio.Future[Any]] = {awaited, self._page.stop, self._cdp.ended}
+        limit_s = max(0.1, self._deadline - RESERVED_S - time.monotonic())
+        await asyncio.wait(waited, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+        if not awaited.done():
+            self._check_stop()
+            raise verdicts.failed("timeout")
+        return awaited.result()
 
     def _start_time(self, policy: str = "pauseIfNetworkFetchesPending") -> None:
         self._cdp.post(
@@ -185,7 +201,7 @@ class _Rendering:
             raise verdicts.failed("page_crashed") from None
 
     async def _evaluate(self, script: str, *, limit_s: float) -> Any:
-        """The value of an expression, in a world of its own."""
+        """The value of an expression in an isolated world, which the page's scripts cannot change."""
         page = self._page
         until = time.monotonic() + limit_s
         made = await page.send("Page.createIsolatedWorld", frameId=page.target, worldName="coinslot", limit_s=limit_s)
@@ -227,7 +243,7 @@ class _Rendering:
 
     def _check_stop(self) -> None:
         stop = self._page.stop
-        if self._cdp.ended.is_set():
+        if self._cdp.ended.done():
             raise BrowserEnded("the browser has ended")
         if stop.done() and stop.result() is Stop.CRASHED:
             raise verdicts.failed("page_crashed")

@@ -7,17 +7,12 @@ from workers.browser.page import Page, host_of
 from workers.egress.allowance import REASONS, Job
 
 _BY_REFUSAL = {
-    "blocked_address": "blocked_address",
     "bad_request": "blocked_address",
-    "timeout": "timeout",
     "too_many_bytes": "too_large",
     "too_many_hosts": "too_many_redirects",
     "too_many_requests": "too_many_redirects",
-    "bad_content": "bad_content",
-    "connection_refused": "connection_refused",
-    "dns_failure": "dns_failure",
 }
-"""Reasons of the proxy (workers/egress/allowance.py)."""
+"""Reasons of the proxy (workers/egress/allowance.py) that mean another failure of the port."""
 
 _BY_ERROR = (
     ("ERR_CERT_", "tls_failure"),
@@ -61,8 +56,8 @@ def failed(reason: str, *, is_final: bool = False) -> UpstreamFailed:
     """The failure with this reason.
 
     Args:
-        is_final: it is known what the page is, and it is the same when it is asked for again. What a page shows whose process
-            has just been killed is never final: its navigation is aborted, or it is blank.
+        is_final: it is known what the page is, and it is the same when it is requested again. An aborted navigation and a
+            blank page are never final: the page's process may have been killed.
     """
     return UpstreamFailed(_DETAILS[reason], reason=reason, is_final=is_final)
 
@@ -87,7 +82,7 @@ def of_document(page: Page, job: Job) -> JobFailure | None:
     """Why the document that is shown is not what the caller asked for; None when it is."""
     document, response = page.document, page.response
     if document.unreachable:
-        # Why it could not be loaded is not told of navigations that the page itself began, but by the proxy's refusals.
+        # The browser does not say why a navigation that the page itself began has failed. The proxy's refusals do.
         return _refusal(document.unreachable, job) or failed("connection_refused")
     if not document.url.startswith(("http://", "https://")) or response is None:
         return failed("not_a_page")  # blob: and about:blank replace a page as if nothing had happened
@@ -113,7 +108,7 @@ def _refusal(url: str, job: Job) -> JobFailure | None:
     reason = job.refusals.get(host) or job.refusals.get("")  # "": a host that is not even a name, such as 127.0.0.1
     if reason is None:
         return None
-    means = _BY_REFUSAL.get(reason, "connection_refused")
+    means = _BY_REFUSAL.get(reason, reason if reason in REASONS else "connection_refused")
     if means == "blocked_address":
         return BlockedAddress("The page, or what it leads to, is at an address that is not public.")
     return failed(means, is_final=host in job.absent)

@@ -7,8 +7,8 @@ import platform
 import resource
 import signal
 from dataclasses import dataclass
-from pathlib import Path
 
+from workers.child_usage import data_bytes
 from workers.confinement import kernel, landlock, seccomp
 from workers.confinement.layers import Layers
 from workers.confinement.server import confine_server
@@ -43,7 +43,7 @@ class Confinement:
     @classmethod
     def prepared(cls) -> Confinement:
         """Confine this process, the fork server, and prepare the rest for its children."""
-        memory_bytes = _data_bytes() + MEMORY_BYTES
+        memory_bytes = data_bytes(os.getpid()) + MEMORY_BYTES
         layers = confine_server()
         filtered = seccomp.assemble(platform.machine()) if layers.seccomp else None
         return cls(layers, filtered, os.getpid(), memory_bytes)
@@ -62,8 +62,3 @@ class Confinement:
             landlock.restrict(self.layers.landlock)
         if self._filter is not None:
             seccomp.install(self._filter)
-
-
-def _data_bytes() -> int:
-    """What RLIMIT_DATA counts of this process (proc(5), statm)."""
-    return int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")

@@ -31,7 +31,7 @@ def version() -> int:
 
 
 def restrict(offered: int) -> None:
-    """Put this process into a domain of its own: it may not trace, nor signal, any process outside.
+    """Put this process into its own domain: it may not trace, nor signal, any process outside.
 
     It needs `kernel.forbid_new_privileges`.
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from dataclasses import dataclass, field
 
 REASONS = {
     "bad_request": 400,
     "blocked_address": 403,
-    "token": 407,
     "timeout": 504,
     "too_many_bytes": 403,
     "too_many_hosts": 403,
@@ -33,7 +31,7 @@ class Refused(Exception):
 
 @dataclass(eq=False)
 class Job:
-    """A token and its limits.
+    """What one job may do.
 
     Attributes:
         seconds: time limit, from now.
@@ -50,7 +48,6 @@ class Job:
     hosts: int = 20
     bytes: int = 20_000_000
     received_bytes: int = 0
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     refusals: dict[str, str] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     exhausted: str | None = None
@@ -99,7 +96,7 @@ class Job:
 
 @dataclass(eq=False)
 class Slot:
-    """A listening socket of its own for one job after the other. Whatever connects to it belongs to that job.
+    """A listening socket for one job after the other. Whatever connects to it belongs to the job that is served.
 
     Attributes:
         job: the one that is served now. Without one, every request is refused.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import time
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from jobs.site import Site
 from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.connect import Connector
+from workers.egress.deadline import left_s
 from workers.egress.decoding import decoded
 
 MAX_REDIRECTS = 5
@@ -221,10 +221,7 @@ class _Stream(httpcore.NetworkStream):
         return None
 
     def _limit(self) -> None:
-        left_s = self._deadline - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError
-        self._socket.settimeout(left_s)
+        self._socket.settimeout(left_s(self._deadline))
 
 
 def _redirected(url: PublicUrl, location: str, site: Site) -> PublicUrl:

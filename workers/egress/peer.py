@@ -20,16 +20,8 @@ Headers = Sequence[tuple[bytes, bytes]]
 _CHUNK_BYTES = 64 * 1024
 _OF_ONE_HOP = frozenset(
     {
-        *(
-            b"connection",
-            b"expect",
-            b"keep-alive",
-            b"proxy-authenticate",
-            b"proxy-authentication-info",
-            b"te",
-            b"trailer",
-        ),
-        *(b"proxy-authorization", b"proxy-connection", b"upgrade"),
+        *(b"connection", b"expect", b"keep-alive", b"te", b"trailer", b"upgrade", b"proxy-authenticate"),
+        *(b"proxy-authentication-info", b"proxy-authorization", b"proxy-connection"),
     }
 )
 _NEVER_OF_ONE_HOP = frozenset({b"content-length", b"host", b"transfer-encoding"})
@@ -97,8 +89,6 @@ class Peer:
             ("Content-Length", str(len(text))),
             ("Connection", "close"),
         ]
-        if refused.reason == "token":
-            headers.append(("Proxy-Authenticate", 'Basic realm="coinslot"'))
         status = REASONS.get(refused.reason, 502)
         await self.send(h11.Response(status_code=status, headers=headers, reason=refused.reason))
         await self.send(h11.Data(data=text))

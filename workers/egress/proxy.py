@@ -1,35 +1,26 @@
 """A forward proxy on the guarded connections, for a browser that has no other network.
 
     proxy = Proxy(connector, site)
-    await proxy.listen(folder / "proxy.sock")
-    with proxy.serving(Job()) as job:
-        ...  # the browser logs in with any user name and the password job.token
+    slot = await proxy.listen(listening)  # a socket, which may be of another network namespace
+    with proxy.serving(Job(), slot) as job:
+        ...  # whatever connects to the socket belongs to the job
     job.refusals  # reasons of refused requests, by host
 
-A job may have a listening socket of its own instead, in a network namespace for example, and needs no token then:
-
-    slot = await proxy.listen_for_one(listening)
-    with proxy.serving(Job(), slot) as job: ...
-
-It has no policy of its own: jobs.hosts reads names, and the Connector resolves, checks and connects in one step. HTTP is parsed
-and written anew on both sides, one request per connection, so that no two parsers can disagree about where a request ends. A
-CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
+It has no other policy than the rest of the worker: jobs.hosts reads names, and the Connector resolves, checks and connects in
+one step. HTTP is parsed and written anew on both sides, one request per connection, so that no two parsers can disagree about
+where a request ends. A CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import contextlib
 import functools
-import ipaddress
 import re
 import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import h11
 
@@ -42,10 +33,10 @@ from workers.egress.connect import Connector
 from workers.egress.peer import Peer, passed_on
 
 HEAD_S = 10.0
-"""Seconds for a request's head: only the head tells whose job it is."""
+"""Seconds for a request's head."""
 CONNECT_S = 10.0
 CONNECTIONS = 256
-"""Open connections, of all jobs together and of clients without a token."""
+"""Open connections, of all jobs together and of clients without a job."""
 MAX_INTERIM_RESPONSES = 10
 """Responses of 1xx before the response."""
 
@@ -66,60 +57,35 @@ class Proxy:
         self._connector = connector
         self._site = site
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="egress")
-        self._jobs: dict[str, Job] = {}
-        self._servers: list[asyncio.Server] = []
         self._own: set[tuple[str, int]] = set()
         self._open: set[asyncio.Task[None]] = set()
 
-    async def listen(self, path: Path) -> None:
-        """Listen on a Unix socket that only this user may open."""
-        self._servers.append(await asyncio.start_unix_server(self._serve, sock=_private(path)))
-
-    async def listen_on_port(self, address: str = "127.0.0.1", port: int = 0) -> int:
-        """Listen on a loopback address. Returns the port."""
-        if not ipaddress.ip_address(address).is_loopback:
-            raise ValueError(f"{address} is not a loopback address")
-        server = await asyncio.start_server(self._serve, address, port)
-        self._servers.append(server)
-        own: tuple[str, int] = server.sockets[0].getsockname()[:2]
-        self._own.add(own)
-        return own[1]
-
-    async def listen_for_one(self, listening: socket.socket) -> Slot:
-        """Listen on a socket, which may be of another network namespace, for one job at a time. Close the slot at the end."""
+    async def listen(self, listening: socket.socket) -> Slot:
+        """Listen on a socket for one job at a time. Close the slot at the end."""
         slot = Slot()
+        self._own.add(listening.getsockname()[:2])
         listening.setblocking(False)
-        slot.server = await asyncio.start_server(functools.partial(self._serve, slot=slot), sock=listening)
+        slot.server = await asyncio.start_server(functools.partial(self._serve, slot), sock=listening)
         return slot
 
     @contextlib.contextmanager
-    def serving(self, job: Job, slot: Slot | None = None) -> Iterator[Job]:
-        """Serve a job, by its token or on a slot, and close its connections at the end."""
-        if slot is None:
-            self._jobs[job.token] = job
-        else:
-            slot.job = job
+    def serving(self, job: Job, slot: Slot) -> Iterator[Job]:
+        """Serve a job on a slot, and close its connections at the end."""
+        slot.job = job
         try:
             yield job
         finally:
-            if slot is None:
-                del self._jobs[job.token]
-            else:
-                slot.job = None
+            slot.job = None
             job.disconnect()
 
     async def close(self) -> None:
-        """Close everything. Threads that are connecting end at their deadlines."""
-        for server in self._servers:
-            server.close()
+        """Close every connection. Threads that are connecting end at their deadlines."""
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slot: Slot | None = None
-    ) -> None:
+    async def _serve(self, slot: Slot, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
@@ -134,13 +100,15 @@ class Proxy:
             self._open.discard(task)
             client.abort()
 
-    async def _answer(self, client: Peer, task: asyncio.Task[None], slot: Slot | None) -> None:
+    async def _answer(self, client: Peer, task: asyncio.Task[None], slot: Slot) -> None:
         try:
             async with asyncio.timeout(HEAD_S):
                 request = await client.head()
             if not isinstance(request, h11.Request):
                 raise ConnectionResetError
-            job = self._job_of(request) if slot is None else _job_in(slot)
+            job = slot.job
+            if job is None:
+                raise Refused("bad_request", "No job is served here.")
             job.tasks.add(task)
             task.add_done_callback(job.tasks.discard)
             client.spend = job.spend
@@ -155,18 +123,6 @@ class Proxy:
             await client.refuse(Refused("timeout", "The time is up."))
         except OSError:
             await client.refuse(Refused("connection_refused", "The connection broke off."))
-
-    def _job_of(self, request: h11.Request) -> Job:
-        given = [value for name, value in request.headers if name == b"proxy-authorization"]
-        scheme, _, credentials = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
-        token = b""
-        with contextlib.suppress(binascii.Error):
-            if scheme.lower() == b"basic":
-                token = base64.b64decode(credentials.strip(), validate=True).partition(b":")[2]
-        job = self._jobs.get(token.decode("latin-1"))
-        if job is None:
-            raise Refused("token", "Tell a job's token as the password.")
-        return job
 
     async def _serve_job(self, job: Job, client: Peer, request: h11.Request) -> None:
         host = ""
@@ -210,12 +166,6 @@ class Proxy:
         except BaseException:
             connected.close()
             raise
-
-
-def _job_in(slot: Slot) -> Job:
-    if slot.job is None:
-        raise Refused("bad_request", "No job is served here.")
-    return slot.job
 
 
 def _parsed(request: h11.Request, site: Site) -> tuple[PublicUrl, bytes]:
@@ -302,13 +252,6 @@ def _refusal(failure: NotPublic | JobFailure | Refused) -> Refused:
     if isinstance(failure, JobFailure):
         return Refused(failure.reason or failure.code, failure.detail)
     return failure
-
-
-def _private(path: Path) -> socket.socket:
-    bound = socket.socket(socket.AF_UNIX)
-    bound.bind(str(path))
-    path.chmod(0o600)  # before it listens, so that no other user connects first
-    return bound
 
 
 def _discard(made: Future[socket.socket]) -> None:

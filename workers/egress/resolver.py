@@ -22,6 +22,7 @@ import dns.resolver
 
 from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
+from workers.egress.deadline import left_s
 from workers.egress.policy import Policy
 from workers.egress.wire import MAX_LABELS, labels
 
@@ -68,13 +69,12 @@ class Resolver:
         Raises:
             UpstreamFailed: `timeout`, or `servfail` when every server that answered failed.
         """
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            raise UpstreamFailed("The name servers did not answer in time.", reason="timeout")
         try:
             answer = self._resolver.resolve(
-                dns.name.from_text(name), record_type, lifetime=left_s, search=False, raise_on_no_answer=False
+                dns.name.from_text(name), record_type, lifetime=left_s(deadline), search=False, raise_on_no_answer=False
             )
+        except TimeoutError:
+            raise UpstreamFailed("The name servers did not answer in time.", reason="timeout") from None
         except dns.resolver.NXDOMAIN as absent:
             response: dns.message.QueryMessage = absent.response(dns.name.from_text(name))  # type: ignore[no-untyped-call]
             return response
@@ -196,7 +196,7 @@ class _Server(dns.nameserver.Do53Nameserver):
 
     def _by_tcp(self, request: dns.message.QueryMessage, deadline: float) -> dns.message.Message:
         try:
-            with socket.create_connection((self.address, self.port), timeout=_left_s(deadline)) as opened:
+            with socket.create_connection((self.address, self.port), timeout=left_s(deadline)) as opened:
                 opened.sendall(request.to_wire(prepend_length=True))
                 wire = _exactly(opened, int.from_bytes(_exactly(opened, 2, deadline)), deadline)
         except TimeoutError:
@@ -218,19 +218,12 @@ class _Server(dns.nameserver.Do53Nameserver):
 def _exactly(opened: socket.socket, size: int, deadline: float) -> bytes:
     received = bytearray()
     while len(received) < size:
-        opened.settimeout(_left_s(deadline))
+        opened.settimeout(left_s(deadline))
         part = opened.recv(size - len(received))
         if not part:
             raise EOFError
         received += part
     return bytes(received)
-
-
-def _left_s(deadline: float) -> float:
-    left_s = deadline - time.monotonic()
-    if left_s <= 0:
-        raise TimeoutError
-    return left_s
 
 
 class _DeadlineSocket:

@@ -148,7 +148,7 @@ class StreamConsumer(Consumer):
                 self._acking_lock.release()
 
     def nack(self, message: MessageProxy) -> None:
-        """Remove a message that failed. There is no dead-letter queue: the caller has been told of the failure."""
+        """Remove a message that failed. There is no dead-letter queue: the caller already has the failure."""
         self.ack(message)
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:

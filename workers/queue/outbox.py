@@ -10,16 +10,14 @@ import dramatiq
 
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
-from shared.outcome import Failed
 from shared.queue.message import open_arguments
 from shared.queue.replies import PART_BYTES, UNREADABLE, Cost, Parts, Reply, encode_reply, in_parts
 from shared.sealing.sealing import Sealer, Unsealable
 from workers.answers import AnswerStore, Result
+from workers.execute import INTERNAL
 from workers.mirror import NO_MIRROR, Mirror
 
 log = logging.getLogger(__name__)
-
-INTERNAL = Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
 
 
 class Outbox:
@@ -27,7 +25,7 @@ class Outbox:
 
     Args:
         endpoints: by name.
-        mirror: is told of every job that has ended.
+        mirror: gets every job that has ended.
     """
 
     def __init__(
@@ -66,7 +64,7 @@ class Outbox:
         return parts + replies
 
     def _failure(self, message: dramatiq.Message[Any]) -> Result | None:
-        """Of a message that no actor ran to its end. None when it cannot even be told whose it was."""
+        """The result of a message that no actor ran to its end. None when nobody can say whose it was."""
         endpoint = self._endpoints.get(message.actor_name)
         try:
             assert endpoint is not None

@@ -1,6 +1,6 @@
 #!lua
 -- Looks a payment up, and makes the caller its driver where the mode says so. It has the flag allow-oom where nothing is claimed:
--- CLAIM and FIND in api/payment/transitions.py. Uses: now, note.
+-- CLAIM and FIND in api/payment/transitions.py. Uses: now, note, rate_wait.
 --
 -- KEYS: record, answer, open, journal: of the payment
 --       rate: when the payer's next call of this endpoint would be in time if all came at the allowed rate, in Unix ms
@@ -35,17 +35,8 @@ if not claimed_by then
   local identified = other_payment(identifier, record, id)
   if identified then return {'identified', identified} end
   if other_payment(token, record, id) then return {'conflict'} end
-  local left, reset = '', ''
-  local interval, most = tonumber(interval_ms), tonumber(burst)
-  if interval > 0 then
-    local arrival = math.max(now, tonumber(redis.call('GET', rate) or 0))
-    local wait = arrival + interval - interval * most - now
-    if wait > 0 then return {'limited', tostring(math.ceil(wait)), tostring(math.ceil(arrival - now))} end
-    arrival = arrival + interval
-    redis.call('SET', rate, string.format('%.3f', arrival), 'PX', math.ceil(arrival - now))
-    left = tostring(math.floor((interval * most - (arrival - now)) / interval))
-    reset = tostring(math.ceil(arrival - now))
-  end
+  local wait, left, reset = rate_wait(rate, tonumber(interval_ms), tonumber(burst), now)
+  if wait then return {'limited', tostring(wait), reset} end
   redis.call('HSET', record, 'fingerprint', fingerprint, 'state', 'SETTLING', 'attempts', 1, 'created', now,
     'lease', now + settle_lease_ms, 'valid_before', valid_before, 'driver', driver,
     'endpoint', endpoint, 'payer', payer, 'offer', offer)

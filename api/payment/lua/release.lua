@@ -2,9 +2,10 @@
 -- Ends the lease of a job that nobody runs.
 --
 -- KEYS: record: of the payment
--- Returns 1, or 0 when the payment is not SETTLED.
+-- Returns 1, or 0 when the payment is not SETTLED and no voucher whose call runs.
 local record = unpack(KEYS)
 
-if redis.call('HGET', record, 'state') ~= 'SETTLED' then return 0 end
+local state = redis.call('HGET', record, 'state')
+if state ~= 'SETTLED' and state ~= 'RUNNING' then return 0 end
 redis.call('HSET', record, 'lease', 0)
 return 1

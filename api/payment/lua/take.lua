@@ -23,6 +23,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, c
   elseif state == 'SETTLED' then
     if now < settled + RERUN_MS then
       redis.call('ZADD', open, settled + RERUN_MS, id)
+    elseif string.find(offer or '', '"batch-settlement"', 1, true) then  -- a deposit: its payer has it in his channel
+      redis.call('HSET', record, 'state', 'DONE')
+      redis.call('ZREM', open, id)
+      note(journal, id, 'DONE', attempts)
     else
       redis.call('HSET', record, 'state', 'FAILED')
       redis.call('ZREM', open, id)

@@ -6,8 +6,8 @@ pragma solidity 0.8.37;
 ///         those of the real contract, because a facilitator is written against them.
 ///
 ///         One rule is changed: `mint` is open to everybody. Left out altogether, because no sandbox payment meets them:
-///         the proxy, roles, pause, permit (EIP-2612), allowance increments, receiveWithAuthorization and the bytes form of
-///         cancelAuthorization. Who is blacklisted is put into the storage.
+///         the proxy, roles, pause, permit (EIP-2612), allowance increments, the (v, r, s) form of receiveWithAuthorization and
+///         the bytes form of cancelAuthorization. Who is blacklisted is put into the storage.
 ///
 /// @dev Made to be placed, not deployed: no constructor, no immutables, no initial storage. The runtime code works at any
 ///      address of any chain, which is how it gets USDC's own address and so USDC's own EIP-712 domain.
@@ -19,6 +19,9 @@ contract UsdcSandbox {
 
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
+    bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
@@ -97,7 +100,10 @@ contract UsdcSandbox {
         bytes32 r,
         bytes32 s
     ) external {
-        _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
+        bytes memory signature = abi.encodePacked(r, s, v);
+        _useAuthorization(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
+        );
     }
 
     /// @notice Selector 0xcf092995. `signature` is r, s, v packed, or whatever the contract at `from` understands.
@@ -110,7 +116,25 @@ contract UsdcSandbox {
         bytes32 nonce,
         bytes memory signature
     ) external {
-        _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, signature);
+        _useAuthorization(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
+        );
+    }
+
+    /// @notice Selector 0x88b7ab63. As transferWithAuthorization, but only the recipient may send it.
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) external {
+        require(to == msg.sender, "FiatTokenV2: caller must be the payee");
+        _useAuthorization(
+            RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
+        );
     }
 
     /// @notice Selector 0x5a049a70. Spends a nonce so that its authorization can never be settled.
@@ -122,7 +146,8 @@ contract UsdcSandbox {
         emit AuthorizationCanceled(authorizer, nonce);
     }
 
-    function _transferWithAuthorization(
+    function _useAuthorization(
+        bytes32 typehash,
         address from,
         address to,
         uint256 value,
@@ -134,9 +159,7 @@ contract UsdcSandbox {
         require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
         require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
         _requireUnused(from, nonce);
-        bytes32 structHash = keccak256(
-            abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
-        );
+        bytes32 structHash = keccak256(abi.encode(typehash, from, to, value, validAfter, validBefore, nonce));
         _requireSignature(from, structHash, signature);
         authorizationState[from][nonce] = true;
         emit AuthorizationUsed(from, nonce);

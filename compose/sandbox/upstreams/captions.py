@@ -20,14 +20,13 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
+import msgspec
 from aiohttp import web
 
-from compose.sandbox.upstreams.place import Place
+from compose.sandbox.upstreams.place import Place, document
 from compose.sandbox.upstreams.ports import HTTPS_PORT
 
 HOST = "captions.example.com"
@@ -36,68 +35,28 @@ KEY = "sandbox-innertube-key"
 Line = tuple[float, float, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(msgspec.Struct, frozen=True):
     """A caption track. `lines`: start, duration and HTML; None: a document that is not XML."""
 
     code: str
     name: str
-    lines: Sequence[Line] | None
+    lines: list[Line] | None
     is_generated: bool = False
     more: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Video:
+class Video(msgspec.Struct, frozen=True):
     """A video. `status`: what the player says of it. `page`: instead of a page with a key."""
 
     title: str = ""
-    tracks: Sequence[Track] | None = ()
-    status: Mapping[str, Any] | None = None
+    tracks: tuple[Track, ...] | None = ()
+    status: dict[str, Any] | None = None
     page: str = ""
     needs_consent: bool = False
 
 
-ENGLISH = Track(
-    "en", "English", [(0.0, 2.4, "A coin goes in,"), (2.4, 3.1, "and that&#39;s <i>all</i> there is to it.")]
-)
-PORTUGUESE = Track("pt-BR", "Portuguese (Brazil)", [(0.0, 2.4, "Uma moeda entra,"), (2.4, 3.1, "e é só isso.")])
-HEARD = Track(
-    "en",
-    "English (auto-generated)",
-    [(0.08, 2.0, "a coin goes in"), (1.9, 0.5, " \n"), (2.4, 3.0, "and that&#39;s all there is to it")],
-    is_generated=True,
-)
-GERMAN = Track("de", "German (auto-generated)", [(0.5, 1.5, "eine Münze")], is_generated=True)
-
-CAPTCHA = '<html><body><form><div class="g-recaptcha"></div></form></body></html>'
 NO_VIDEO = Video(tracks=None, status={"status": "ERROR", "reason": "This video is unavailable"})
-VIDEOS: Mapping[str, Video] = {
-    "coinslot-01": Video("How a Coin Slot Works", (ENGLISH, PORTUGUESE, HEARD)),
-    "coinslot-02": Video("Münzen", (GERMAN,)),
-    "coinslot-03": Video("Disabled", None),
-    "coinslot-04": Video("Silent", ()),
-    "coinslot-06": Video(
-        tracks=None,
-        status={"status": "LOGIN_REQUIRED", "reason": "This video may be inappropriate for some users."},
-    ),
-    "coinslot-07": Video(
-        tracks=None, status={"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you’re not a bot"}
-    ),
-    "coinslot-08": Video(page=CAPTCHA),
-    "coinslot-09": Video(page="429"),
-    "coinslot-10": Video("Apps only", (Track("en", "English", [], more="&exp=xpe"),)),
-    "coinslot-11": Video("After consent", (ENGLISH,), needs_consent=True),
-    "coinslot-12": Video("Broken", (Track("en", "English", None),)),
-    "coinslot-13": Video(
-        tracks=None,
-        status={
-            "status": "LOGIN_REQUIRED",
-            "reason": "Private video",
-            "errorScreen": {"playerErrorMessageRenderer": {"subreason": {"runs": [{"text": "Sign in if you may."}]}}},
-        },
-    ),
-}
+VIDEOS = msgspec.json.decode(document("videos.json"), type=dict[str, Video])
 
 
 async def start_captions(place: Place) -> None:
@@ -138,18 +97,18 @@ def _page(request: web.Request) -> web.Response:
 
 def _player(video_id: str, video: Video) -> dict[str, Any]:
     """The player's data."""
-    told: dict[str, Any] = {"playabilityStatus": video.status or {"status": "OK"}}
+    player: dict[str, Any] = {"playabilityStatus": video.status or {"status": "OK"}}
     if video.status:
-        return told
-    told["videoDetails"] = {"videoId": video_id, "title": video.title}
+        return player
+    player["videoDetails"] = {"videoId": video_id, "title": video.title}
     if video.tracks is not None:
-        told["captions"] = {
+        player["captions"] = {
             "playerCaptionsTracklistRenderer": {
                 "captionTracks": [_listed(video_id, track) for track in video.tracks],
                 "translationLanguages": [{"languageCode": "fr", "languageName": {"runs": [{"text": "French"}]}}],
             }
         }
-    return told
+    return player
 
 
 def _listed(video_id: str, track: Track) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import dns.resolver
 import dns.zone
 
 from compose.sandbox.upstreams.dns_server import Transport, serve_dns
-from compose.sandbox.upstreams.place import Place
+from compose.sandbox.upstreams.place import Place, document
 
 DNS_PORT = 5353
 FORWARD_TIMEOUT_S = 1.5
@@ -30,52 +30,7 @@ TTL_S = 300
 MAX_CNAMES = 8
 
 # The addresses are those of RFC 5737 and 3849 for documentation: no host has them.
-ZONES = {
-    "example.com": """
-@             3600 SOA   ns1 hostmaster 2026112101 7200 3600 1209600 300
-@             3600 NS    ns1
-@             3600 NS    ns2
-@             300  A     192.0.2.10
-@             300  AAAA  2001:db8::10
-@             3600 MX    10 mail
-@             3600 MX    20 mail.example.net.
-@             3600 TXT   "v=spf1 mx include:_spf.example.net -all"
-@             3600 TXT   "two strings, " "one value"
-@             3600 CAA   0 issue "letsencrypt.org"
-@             3600 CAA   0 iodef "mailto:security@example.com"
-ns1           3600 A     192.0.2.1
-ns2           3600 A     192.0.2.2
-mail          300  A     192.0.2.25
-mail          300  AAAA  2001:db8::25
-www           300  CNAME web
-web           300  CNAME edge.example.net.
-dangling      300  CNAME absent
-_dmarc        3600 TXT   "v=DMARC1; p=reject"
-_sip._tcp     3600 SRV   20 0 5060 backup.example.net.
-_sip._tcp     3600 SRV   10 60 5060 sip
-_sip._tcp     3600 SRV   10 40 5061 sip
-sip           300  A     192.0.2.50
-xn--bcher-kva 300  A     192.0.2.60
-""",
-    "example.net": """
-@             3600 SOA   ns1 hostmaster 2026112101 7200 3600 1209600 300
-@             3600 NS    ns1
-@             300  A     198.51.100.10
-@             3600 MX    0 .
-@             3600 TXT   "v=spf1 -all"
-ns1           3600 A     198.51.100.1
-edge          60   A     198.51.100.20
-edge          60   AAAA  2001:db8:1::20
-mail          300  A     198.51.100.25
-backup        300  A     198.51.100.50
-_spf          3600 TXT   "v=spf1 ip4:198.51.100.0/24 -all"
-""",
-    "example.org": """
-@             3600 SOA   ns1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300
-@             3600 NS    ns1.example.com.
-@             300  A     203.0.113.10
-""",
-}
+ZONES = {origin: document(f"{origin}.zone") for origin in ("example.com", "example.net", "example.org")}
 
 Node = Mapping[dns.rdatatype.RdataType, dns.rdataset.Rdataset]
 

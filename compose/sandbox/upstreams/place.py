@@ -12,6 +12,7 @@ from aiohttp import web
 from compose.sandbox.upstreams.authority import Authority
 from compose.sandbox.upstreams.ports import HTTP_PORT, HTTPS_PORT
 
+_DOCUMENTS = Path(__file__).with_name("documents")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -57,3 +58,8 @@ async def start_sites(place: Place) -> None:
     await web.TCPSite(runner, place.address, HTTP_PORT).start()
     trust: ssl.SSLContext = place.authority.identity(*place.sites).server_context()
     await web.TCPSite(runner, place.address, HTTPS_PORT, ssl_context=trust).start()
+
+
+def document(name: str) -> str:
+    """The text of a file that a server of the sandbox answers with."""
+    return (_DOCUMENTS / name).read_text("utf-8")

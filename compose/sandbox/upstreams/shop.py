@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from compose.sandbox.upstreams.place import Place
+from compose.sandbox.upstreams.place import Place, document
 from compose.sandbox.upstreams.ports import HTTPS_PORT
 
 SHOP = "shop.example.com"
@@ -17,6 +17,11 @@ KIOSK = "kiosk.example.com"
 
 _USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 _PAY_TO = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"  # EIP-55's first example
+
+
+# One link leads to another site and one into a private network: both are reported, and neither is called.
+_PAGE = document("weather.html")
+_OPENAPI = document("weather.openapi.json")
 
 
 async def start(place: Place) -> None:
@@ -112,36 +117,6 @@ async def _shop(request: web.Request) -> web.Response:
             item = {"resource": radar["resource"], "type": "http", "x402Version": 1, "accepts": [radar]}
             return web.json_response({"x402Version": 2, "items": [{**item, "method": "GET"}]})
         case "GET", "/openapi.json":
-            return web.json_response(_OPENAPI)
+            return web.Response(text=_OPENAPI, content_type="application/json")
         case _:
             return web.json_response({"error": "not found"}, status=404)
-
-
-_OPENAPI = {
-    "openapi": "3.1.0",
-    "info": {"title": "Weather", "version": "1"},
-    "paths": {
-        "/api/report": {
-            "post": {
-                "summary": "A climate report",
-                "x-payment-info": {
-                    "price": {"mode": "fixed", "currency": "USD", "amount": "0.250000"},
-                    "protocols": [{"x402": _offer("250000")}],
-                },
-                "responses": {"200": {"description": "The report"}, "402": {"description": "Payment required"}},
-            }
-        },
-        "/api/health": {"get": {"summary": "Free", "responses": {"200": {"description": "Well"}}}},
-    },
-}
-
-# One link leads to another site and one into a private network: both are reported, and neither is called.
-_PAGE = f"""<!doctype html>
-<html><head><title>Weather by the call</title>
-<meta name="x402" content="/.well-known/x402">
-<link rel="alternate x402" href="https://{CATALOG}:{HTTPS_PORT}/x402" type="application/json">
-</head><body>
-<p>See <a href="/bazaar.json">what we sell</a>, <a href="https://weather.example.net:{HTTPS_PORT}/bazaar.json">our partner</a>
-and <a href="http://10.20.30.40:8080/.well-known/x402">the staging shop</a>.</p>
-</body></html>
-"""

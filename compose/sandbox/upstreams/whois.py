@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-from compose.sandbox.upstreams.place import Place
+from compose.sandbox.upstreams.place import Place, document
 from jobs.whois.endpoint import EXAMPLE_RECORD
 
 IANA = "whois.iana.example.net"
@@ -21,65 +21,14 @@ PORT = 4344
 _TOP_LEVEL = {"com": REGISTRY, "net": REGISTRY, "org": REGISTRY, "uk": REGISTRY, "info": BUSY, "dev": ""}
 """WHOIS server by top-level domain. The server of .info refuses every question. .dev has no server, like a growing number."""
 
-_NET = """\
-Domain Name: EXAMPLE.NET\r
-Registrar WHOIS Server: whois.registrar.example.net\r
-Updated Date: 2026-08-14T07:02:37Z\r
-Domain Status: clientTransferProhibited https://icann.org/epp#clientTransferProhibited\r
-Name Server: A.IANA-SERVERS.NET\r
-Name Server: B.IANA-SERVERS.NET\r
-DNSSEC: unsigned\r
-"""
 
-_NET_AT_THE_REGISTRAR = """\
-Domain Name: example.net\r
-Updated Date: 2020-01-01T00:00:00Z\r
-Creation Date: 1995-08-14T04:00:00Z\r
-Registrar Registration Expiration Date: 2027-08-13T04:00:00Z\r
-Registrar: Example Registrar, Inc.\r
-Registrar IANA ID: 9999\r
-Name Server: ns.somewhere-else.example.org\r
-"""
+def _record(name: str) -> str:
+    return document(f"{name}.whois").replace("\n", "\r\n")
 
-_ORG = """\
-domain:        example.org\r
-nserver:       ns1.example.org 192.0.2.1, 2001:db8::1\r
-nserver:       ns2.example.org\r
-status:        ok\r
-registrar:     Example Registrar\r
-created:       31.08.1995 04:00:00\r
-changed:       13-Sep-2026\r
-expire:        2027/08/30\r
-"""
 
-_UK = """\
-\r
-    Domain name:\r
-        example.co.uk\r
-\r
-    Registrar:\r
-        Example Hosting Ltd [Tag = EXAMPLE]\r
-        URL: https://www.example.com\r
-\r
-    Relevant dates:\r
-        Registered on: before Aug-1996\r
-        Expiry date:  26-Jun-2027\r
-        Last updated:  28-May-2026\r
-\r
-    Registration status:\r
-        Registered until expiry date.\r
-\r
-    Name servers:\r
-        ns1.example.com           192.0.2.1  2001:db8::1\r
-        ns2.example.com\r
-\r
-"""
-
-_RECORDS = {
-    "example.com": EXAMPLE_RECORD,
-    "example.net": _NET,
-    "example.org": _ORG,
-    "example.co.uk": _UK,
+_NET_AT_THE_REGISTRAR = _record("example.net.registrar")
+_RECORDS = {"example.com": EXAMPLE_RECORD} | {
+    name: _record(name) for name in ("example.net", "example.org", "example.co.uk")
 }
 
 

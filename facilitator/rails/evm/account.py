@@ -18,7 +18,7 @@ from facilitator.rails.evm.node import number_of, value_of
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import TRANSFER_GAS
-from facilitator.rails.evm.transaction import Bid, Form, Payment, Quote, Sent
+from facilitator.rails.evm.transaction import Bid, Form, Operation, Payment, Quote, Sent
 from facilitator.settling import CannotSend
 from shared.nodes.json_rpc import Call, RpcError
 
@@ -41,12 +41,14 @@ class Work:
     Attributes:
         gas: its limit.
         members: the payments that the call makes, in its order.
+        operation: what is sent, where it makes no payments.
     """
 
     to: str
     data: bytes
     gas: int
-    members: tuple[Payment, ...]
+    members: tuple[Payment, ...] = ()
+    operation: Operation | None = None
 
 
 class SettlerAccount:
@@ -153,12 +155,14 @@ class SettlerAccount:
 
     async def _send(self, work: Work, bid: Bid) -> None:
         assert self._next is not None
-        valid_before = max(payment.authorization.valid_before for payment in work.members)
-        sent = Sent(self._next, work.to, work.data, work.gas, valid_before, offered=bid, members=work.members)
+        valid_before = max((payment.authorization.valid_before for payment in work.members), default=0)
+        sent = Sent(self._next, work.to, work.data, work.gas, valid_before, bid, work.members, work.operation)
         sent.forms.append(self._signer.form(sent, bid))
         # From here on a caller who gives up gets the hash of the transaction.
         for payment in work.members:
             payment.sent = sent
+        if work.operation is not None:
+            work.operation.sent = sent
         try:
             await self._journal.note(sent, self._unconfirmed.values())
         except CannotSend:
@@ -192,6 +196,8 @@ class SettlerAccount:
         self._unconfirmed.pop(sent.number, None)
         for payment in sent.members:
             payment.sent = None
+        if sent.operation is not None:
+            sent.operation.sent = None
 
     async def mend(self) -> None:
         """Send again what the node lost, and replace what offers too little: both hold back all later transactions.

@@ -27,63 +27,65 @@ _AGGREGATE3 = bytes.fromhex("82ad56cb")
 def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
     """The call that settles a payment: with (v, r, s) for an account's signature, with bytes for a contract wallet's."""
     head = (
-        _address(authorization.payer)
-        + _address(authorization.pay_to)
-        + _uint(authorization.value)
-        + _uint(authorization.valid_after)
-        + _uint(authorization.valid_before)
+        address_word(authorization.payer)
+        + address_word(authorization.pay_to)
+        + uint(authorization.value)
+        + uint(authorization.valid_after)
+        + uint(authorization.valid_before)
         + authorization.nonce
     )
     signature = authorization.signature
     if authorization.signature_checked:
         v = signature[64]
-        return _SETTLE_VRS + head + _uint(v if v >= 27 else v + 27) + signature[:64]
-    return _SETTLE_BYTES + head + _uint(7 * 32) + _dynamic(signature)
+        return _SETTLE_VRS + head + uint(v if v >= 27 else v + 27) + signature[:64]
+    return _SETTLE_BYTES + head + uint(7 * 32) + dynamic(signature)
 
 
 def aggregate3(target: str, calls: Sequence[bytes]) -> bytes:
     """Multicall3's call that makes these calls of one contract, each of which may fail without the others."""
-    tuples = [_address(target) + _uint(True) + _uint(3 * 32) + _dynamic(call) for call in calls]
+    tuples = [address_word(target) + uint(True) + uint(3 * 32) + dynamic(call) for call in calls]
     offsets, offset = [], len(calls) * 32
     for one in tuples:
-        offsets.append(_uint(offset))
+        offsets.append(uint(offset))
         offset += len(one)
-    return _AGGREGATE3 + _uint(32) + _uint(len(calls)) + b"".join((*offsets, *tuples))
+    return _AGGREGATE3 + uint(32) + uint(len(calls)) + b"".join((*offsets, *tuples))
 
 
-def settlement(asset: str, authorizations: Sequence[EvmAuthorization]) -> tuple[str, bytes]:
-    """The contract and the call that settle these payments: the token itself for one payment, Multicall3 for more."""
-    calls = [transfer_with_authorization(one) for one in authorizations]
-    return (asset, calls[0]) if len(calls) == 1 else (MULTICALL3, aggregate3(asset, calls))
+def aggregated(asset: str, authorizations: Sequence[EvmAuthorization]) -> tuple[str, bytes]:
+    """The contract and the call that settle several payments."""
+    return MULTICALL3, aggregate3(asset, [transfer_with_authorization(one) for one in authorizations])
 
 
 def authorization_state(payer: str, nonce: bytes) -> bytes:
     """Asks the token whether a nonce is used."""
-    return _AUTHORIZATION_STATE + _address(payer) + nonce
+    return _AUTHORIZATION_STATE + address_word(payer) + nonce
 
 
 def balance_of(account: str) -> bytes:
     """Asks the token how many atomic units an account holds."""
-    return _BALANCE_OF + _address(account)
+    return _BALANCE_OF + address_word(account)
 
 
 def is_valid_signature(digest: bytes, signature: bytes) -> bytes:
     """Asks a contract wallet whether a signature is its own (ERC-1271)."""
-    return _IS_VALID_SIGNATURE + digest + _uint(2 * 32) + _dynamic(signature)
+    return _IS_VALID_SIGNATURE + digest + uint(2 * 32) + dynamic(signature)
 
 
 def l1_fee_upper_bound(size: int) -> bytes:
     """Asks an OP Stack chain's oracle for the most that the data of a transaction of so many bytes costs on L1, in wei."""
-    return _L1_FEE_UPPER_BOUND + _uint(size)
+    return _L1_FEE_UPPER_BOUND + uint(size)
 
 
-def _uint(number: int) -> bytes:
+def uint(number: int) -> bytes:
+    """A number as a word."""
     return number.to_bytes(32, "big")
 
 
-def _address(address: str) -> bytes:
+def address_word(address: str) -> bytes:
+    """An address as a word."""
     return bytes(12) + bytes.fromhex(address[2:])
 
 
-def _dynamic(data: bytes) -> bytes:
-    return _uint(len(data)) + data + bytes(-len(data) % 32)
+def dynamic(data: bytes) -> bytes:
+    """Bytes of any length: their number, and they themselves in whole words."""
+    return uint(len(data)) + data + bytes(-len(data) % 32)

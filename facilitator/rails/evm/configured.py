@@ -30,6 +30,7 @@ def rail(settings: EvmRailSettings, name: str) -> EvmRail:
         spacing_s=settings.spacing_ms / 1000,
         finality=settings.finality,
         journal=_journal(settings, name),
+        channels_of=settings.pay_to if settings.has_channels else "",
     )
 
 

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from functools import partial
 
 from facilitator.json_rpc import NODE_ERRORS
-from facilitator.rails.evm import calldata
 from facilitator.rails.evm.account import SettlerAccount, Work
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
 from facilitator.rails.evm.outcomes import Outcomes
+from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.settling import CannotSend
@@ -142,7 +142,7 @@ class Groups:
             taken.extend(one for one in take(gas_left) if not one.is_withdrawn)
             if not taken:
                 return None
-            to, data = calldata.settlement(self._asset, [one.authorization for one in taken])
+            to, data = settling_call(self._asset, [one.authorization for one in taken])
             return Work(to, data, _gas(taken), tuple(taken))
 
         try:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from facilitator.rails.evm import calldata
+from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from shared.x402.evm import EvmAuthorization
+from shared.x402.evm_channel import Deposit, unsigned_voucher
+from shared.x402.evm_channel_ids import ChannelConfig
 from shared.x402.networks import EvmToken
 
 LAYOUT = 1
@@ -14,8 +16,11 @@ LAYOUT = 1
 without a number."""
 
 
-class Member(msgspec.Struct, frozen=True):
-    """One payment of a transaction: what was signed, and the signature."""
+_OF_DEPOSIT = ("config", "salt")
+
+
+class Member(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One payment of a transaction: what was signed, and the signature. Only a deposit has `config` and `salt`."""
 
     payment_id: str
     payer: str
@@ -26,17 +31,27 @@ class Member(msgspec.Struct, frozen=True):
     nonce: bytes
     signature: bytes
     signature_checked: bool
+    config: ChannelConfig | None = None
+    salt: bytes = b""
 
     @classmethod
     def of(cls, authorization: EvmAuthorization) -> Member:
         """What is written of a payment."""
-        return cls(**{name: getattr(authorization, name) for name in cls.__struct_fields__})
+        member = cls(
+            **{name: getattr(authorization, name) for name in cls.__struct_fields__ if name not in _OF_DEPOSIT}
+        )
+        if isinstance(authorization, Deposit):
+            member = msgspec.structs.replace(member, config=authorization.voucher.config, salt=authorization.salt)
+        return member
 
     def authorization(self, token: EvmToken) -> EvmAuthorization:
-        """The payment as it was checked."""
-        return EvmAuthorization(
-            network=token.network, asset=token.address, value=int(self.amount), **msgspec.structs.asdict(self)
-        )
+        """The payment as it was checked; of a deposit without the voucher of its call."""
+        fields = msgspec.structs.asdict(self)
+        config, salt = (fields.pop(name) for name in _OF_DEPOSIT)
+        fields |= {"network": token.network, "asset": token.address, "value": int(self.amount)}
+        if config is None:
+            return EvmAuthorization(**fields)
+        return Deposit(**fields, voucher=unsigned_voucher(token.network, config), salt=salt)
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -72,7 +87,7 @@ class Entry(msgspec.Struct, frozen=True):
     def transaction(self, token: EvmToken) -> Sent:
         """The transaction, without forms. Nobody waits for its payments. Raises what a spoiled entry raises."""
         authorizations = [member.authorization(token) for member in self.members]
-        to, data = calldata.settlement(token.address, authorizations)
+        to, data = settling_call(token.address, authorizations)
         valid_before = max(one.valid_before for one in authorizations)
         sent = Sent(self.number, to, data, self.gas, valid_before, offered=self.bid)
         sent.members = tuple(Payment(one, sent=sent, is_withdrawn=True) for one in authorizations)

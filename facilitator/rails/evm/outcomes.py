@@ -51,6 +51,9 @@ class Outcomes:
 
     def included(self, sent: Sent, receipt: dict[str, Any]) -> None:
         """The transaction is in a block, whatever its status."""
+        if sent.operation is not None:
+            sent.operation.end(receipt)
+            return
         made = self._authorizations.made_by(receipt)
         unproved: list[Payment] = []
         for payment in sent.members:
@@ -69,6 +72,8 @@ class Outcomes:
 
     def lost(self, sent: Sent) -> None:
         """Another transaction has used its number, and this one never gets into a block."""
+        if sent.operation is not None:
+            sent.operation.end(None)
         self._reorg_monitor.compare(sent, {})
         for payment in sent.members:
             payment.end(results.unsettled(payment.authorization, sent.hash))

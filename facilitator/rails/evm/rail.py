@@ -13,6 +13,7 @@ from facilitator.rail import Rail
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
+from facilitator.rails.evm.channels import ChannelRelay
 from facilitator.rails.evm.evidence import Authorizations, parse_id
 from facilitator.rails.evm.finality import INCLUDED, Finality
 from facilitator.rails.evm.gas_budget import GasBudget
@@ -29,12 +30,14 @@ from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
+from facilitator.settling import CannotStart
+from shared.nodes.json_rpc import Call
 from shared.settings.service import InvalidSetting
-from shared.x402 import evm
+from shared.x402 import evm, evm_channel, evm_channel_ids
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import Evidence, FacilitatorCall, Settlement
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Verification
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +60,7 @@ class EvmRail(Rail[EvmAuthorization]):
         spacing_s: between two transactions.
         finality: of facilitator/rails/evm/finality.py.
         journal: file of what is under way; None: there is none.
+        channels_of: the recipient whose channels are served, too; empty: none are.
     """
 
     node_errors = NODE_ERRORS
@@ -73,6 +77,7 @@ class EvmRail(Rail[EvmAuthorization]):
         spacing_s: float = 0.1,
         finality: str = INCLUDED,
         journal: Path | None = None,
+        channels_of: str = "",
     ) -> None:
         self.token = token
         # What reads the chain.
@@ -106,6 +111,17 @@ class EvmRail(Rail[EvmAuthorization]):
             outcomes=outcomes,
         )
         self._settlements = Settlements(arrivals, in_flight, self._account, self._reorg_monitor)
+        self._channels = channels_of and ChannelRelay(
+            token,
+            channels_of,
+            signer.address,
+            node=node,
+            simulator=self._simulator,
+            settlements=self._settlements,
+            account=self._account,
+        )
+        if self._channels:
+            self.schemes = (*self.schemes, evm_channel.SCHEME)
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -143,6 +159,11 @@ class EvmRail(Rail[EvmAuthorization]):
             if keccak256(code) != MULTICALL3_HASH:
                 log.warning("%s has no Multicall3: payments are settled one by one", self.network)
                 self._budget.largest = 1
+        if self._channels:
+            contracts = (evm_channel_ids.CONTRACT, evm_channel_ids.COLLECTOR)
+            codes = await self._node.ask_all([Call("eth_getCode", (one, "latest")) for one in contracts])
+            if not all(bytes_of(code) for code in codes):
+                raise CannotStart(f"{self.network} has no contract of channels: set COINSLOT_EVM_CHANNELS to off")
         self._journal.open()
         self._settlements.restore(await self._account.start())
         await self._balance_monitor.read()
@@ -152,11 +173,23 @@ class EvmRail(Rail[EvmAuthorization]):
 
     async def stop(self) -> None:
         await self._settlements.finish()
+        if self._channels:
+            await self._channels.finish()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._node.close()
         self._journal.close()
+
+    async def verify(self, call: FacilitatorCall) -> Verification:
+        if self._channels and call.payment_requirements.scheme == evm_channel.SCHEME:
+            return await self._channels.verify(call)
+        return await super().verify(call)
+
+    async def settle(self, call: FacilitatorCall) -> Settlement:
+        if self._channels and call.payment_requirements.scheme == evm_channel.SCHEME:
+            return await self._channels.settle(call)
+        return await super().settle(call)
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization; None when the id is not one of this token."""

@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.rails.evm.calldata import (
-    authorization_state,
-    balance_of,
-    is_valid_signature,
-    transfer_with_authorization,
-)
+from facilitator.rails.evm.calldata import authorization_state, balance_of, is_valid_signature
 from facilitator.rails.evm.node import bytes_of, is_failure, number_of, view
+from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Payment
 from shared.nodes.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest
+from shared.x402.evm_channel import Deposit
 from shared.x402.exact import exact_offer
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
@@ -82,7 +79,7 @@ class Simulator:
         code = Call("eth_getCode", (authorization.payer, "latest"))
         balance = view(self._token.address, balance_of(authorization.payer))
         if authorization.signature_checked:
-            return code, balance, Call("eth_call", (self._transfer(authorization, TRANSFER_GAS), "latest"))
+            return code, balance, Call("eth_call", (self._transfer(authorization, _most_gas(authorization)), "latest"))
         offer = exact_offer(
             *(self._token.network, self._token.address, authorization.amount, authorization.pay_to),
             name=self._token.name,
@@ -108,6 +105,10 @@ class Simulator:
             return
         if failed:
             raise PaymentRefused(await self._reason(authorization))
+        if isinstance(authorization, Deposit):  # never in a group, whose members are transfers of the token
+            payment.gas = await self._estimate(authorization)
+            payment.is_isolated = True
+            return
         payment.gas = TRANSFER_GAS
         payment.balance = int.from_bytes(bytes_of(balance))
         payment.is_isolated = payment.is_isolated or authorization.valid_before < now + NEAR_EXPIRY_S
@@ -134,5 +135,9 @@ class Simulator:
         return "insufficient_funds" if int.from_bytes(bytes_of(balance), "big") < authorization.value else _FAILED
 
     def _transfer(self, authorization: EvmAuthorization, gas: int) -> dict[str, str]:
-        data = transfer_with_authorization(authorization)
-        return {"from": self._sender, "to": self._token.address, "data": "0x" + data.hex(), "gas": hex(gas)}
+        to, data = settling_call(self._token.address, [authorization])
+        return {"from": self._sender, "to": to, "data": "0x" + data.hex(), "gas": hex(gas)}
+
+
+def _most_gas(authorization: EvmAuthorization) -> int:
+    return MAX_GAS if isinstance(authorization, Deposit) else TRANSFER_GAS

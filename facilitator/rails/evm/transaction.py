@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from facilitator.settling import PaymentKey, payment_key
 from shared.x402.evm import EvmAuthorization, keccak256
@@ -101,13 +102,38 @@ class Payment:
 
 
 @dataclass(eq=False, slots=True)
+class Operation:
+    """A call that pays nobody by itself: a claim, a payout or a refund of channels. To make it twice does no harm.
+
+    Attributes:
+        gas: the limit of its transaction.
+        ended: gets the receipt of its transaction; None when that never gets into a block.
+        sent: the transaction; None before it was signed.
+    """
+
+    to: str
+    data: bytes
+    gas: int
+    ended: asyncio.Future[dict[str, Any] | None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    sent: Sent | None = None
+
+    def end(self, receipt: dict[str, Any] | None) -> None:
+        """Tell whoever waits. The first end counts."""
+        if not self.ended.done():
+            self.ended.set_result(receipt)
+
+
+@dataclass(eq=False, slots=True)
 class Sent:
     """One call under one number of the account.
 
     Attributes:
         valid_before: Unix seconds from which the call can only fail; 0 when it never expires.
         offered: the bid of the form that the node is known to have.
-        members: the payments that it makes, in the order of its calls; none for a cancellation.
+        members: the payments that it makes, in the order of its calls; none for a cancellation and for an operation.
+        operation: what it is sent for, where it makes no payments.
         forms: every form that a node may have, oldest first. Each of them may get into a block.
     """
 
@@ -118,6 +144,7 @@ class Sent:
     valid_before: int
     offered: Bid
     members: tuple[Payment, ...] = ()
+    operation: Operation | None = None
     forms: list[Form] = field(default_factory=list)
 
     @property

@@ -1,6 +1,6 @@
-"""The contract ABI: calldata and return data to values, within a budget, for what is decoded is strangers'.
+"""The contract ABI: decodes calldata and return data within a budget, because anybody may have made them.
 
-Offsets may overlap, so a few kilobytes can stand for millions of values; a library that decodes all of them is of no use here.
+Offsets may overlap, so a few kilobytes can mean millions of values. A library that decodes all of them cannot be used here.
 Source of the rules: Solidity documentation, Contract ABI Specification.
 """
 
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 MAX_VALUES = 2_000
-"""Of one decoding: numbers, addresses and the like, and 32 bytes each of texts."""
+"""The budget of one decoding: numbers, addresses and the like, and texts by each 32 bytes."""
 MAX_DEPTH = 8
 _WORD = 32
 _ELEMENTARY = re.compile(
@@ -46,14 +46,14 @@ class Type:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether its place holds an offset."""
+        """Whether its part in the head is an offset."""
         if self.kind == "array":
             return not self.size or self.parts[0].is_dynamic
         return self.kind in ("bytes", "string") or any(part.is_dynamic for part in self.parts)
 
     @property
     def head_bytes(self) -> int:
-        """Of its place."""
+        """Size of its part in the head."""
         if self.is_dynamic:
             return _WORD
         if self.kind == "array":
@@ -70,15 +70,14 @@ def parse_arguments(text: str) -> Type:
 
 
 def decode(types: Type, data: bytes) -> tuple[Value, ...]:
-    """The values of a tuple type. Bytes behind the last one are allowed. Raises Undecodable."""
-    return _Decoder(data).sequence(types.parts, 0, 0)
+    """The values of a tuple type. Bytes after the last one are allowed. Raises Undecodable."""
+    return decode_prefix(types, data)[0]
 
 
-def used_bytes(types: Type, data: bytes) -> int:
-    """How many bytes `decode` looks at: those behind them have no meaning to it. Raises Undecodable."""
+def decode_prefix(types: Type, data: bytes) -> tuple[tuple[Value, ...], int]:
+    """The values of a tuple type, and how many bytes of the data they take. Raises Undecodable."""
     decoder = _Decoder(data)
-    decoder.sequence(types.parts, 0, 0)
-    return decoder.end
+    return decoder.sequence(types.parts, 0, 0), decoder.end
 
 
 def encode_words(*words: int | str) -> bytes:
@@ -170,7 +169,7 @@ class _Decoder:
 
 
 def _parse_type(text: str, depth: int) -> tuple[Type, str]:
-    """A type at the start of `text`, and what is behind it."""
+    """The type at the start of `text`, and the rest."""
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if text.startswith("("):

@@ -39,6 +39,6 @@ def of_word(word: bytes) -> str | None:
 
 
 def short(address: str) -> str:
-    """For a sentence: ``0x1234…cdef``."""
+    """The short form for a sentence: ``0x1234…cdef``."""
     shown = checksummed(address)
     return f"{shown[:6]}…{shown[-4:]}"

@@ -1,4 +1,4 @@
-"""What stands at an address: nothing, a contract, a proxy, or an account that has delegated to a contract."""
+"""Tells what is at an address: nothing, a contract, a proxy, or an account that has delegated to a contract."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PRECOMPILES = frozenset(f"0x{number:040x}" for number in (*range(1, 0x12), 0x100
 
 
 def delegate_of(code: bytes) -> str | None:
-    """To what an account has delegated (EIP-7702); None when it has not."""
+    """The contract that an account has delegated to (EIP-7702), or None."""
     return "0x" + code[3:].hex() if len(code) == 23 and code.startswith(DELEGATION) else None
 
 
 def minimal_target(code: bytes) -> str | None:
-    """To what a minimal proxy, which cannot be changed, hands every call. Immutable arguments may follow its code."""
+    """The contract that a minimal proxy, which cannot be changed, calls; or None. Arguments may follow the proxy's code."""
     for before, after in _MINIMAL:
         end = len(before) + 20
         if code.startswith(before) and code[end : end + len(after)] == after:
@@ -33,7 +33,7 @@ def minimal_target(code: bytes) -> str | None:
 
 
 def proxy_reads(account: str) -> tuple[Storage, ...]:
-    """Asks for the slots in which proxies keep their implementation."""
+    """Reads of the slots in which proxies keep their implementation."""
     return tuple(Storage(account, slot) for slot in PROXY_SLOTS)
 
 

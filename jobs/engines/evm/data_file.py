@@ -5,6 +5,7 @@ Only workers read them.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,12 @@ def load(name: str) -> DataFile:
     """A file."""
     head, _, body = (FOLDER / name).read_bytes().partition(b"\n")
     return DataFile(msgspec.json.decode(head, type=Header), body)
+
+
+@cache
+def version(name: str) -> str:
+    """The version of a file's content."""
+    return load(name).header.version
 
 
 def lines(name: str) -> list[list[str]]:

@@ -21,14 +21,8 @@ class Listing(NamedTuple):
 
 
 def listings(address: str) -> tuple[Listing, ...]:
-    """Of an address, on whichever chain."""
+    """The listings of an address, on any chain."""
     return _table().get(bytes.fromhex(address[2:]), ())
-
-
-@cache
-def version() -> str:
-    """Of the data: changes when the data does."""
-    return data_file.load("addresses.bin").header.version
 
 
 @cache

@@ -24,14 +24,8 @@ class KnownToken(NamedTuple):
 
 
 def known_tokens(chain: Chain) -> dict[str, KnownToken]:
-    """Of a chain, by address."""
+    """The canonical tokens of a chain, by address."""
     return _by_chain()[CHAIN_IDS[chain]]
-
-
-@cache
-def version() -> str:
-    """Of the data: changes when the data does."""
-    return data_file.load("tokens.tsv").header.version
 
 
 @cache

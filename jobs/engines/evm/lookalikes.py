@@ -1,4 +1,4 @@
-"""Texts that look alike are made equal: letters of other scripts, digits for letters, invisible characters.
+"""Makes texts equal that look alike: letters of other scripts, digits for letters, invisible characters.
 
 Two readings are compared. The plain one ignores case; the seen one also takes `l`, `1` and `|` for `I`, `0` for `O`, `rn` for
 `m` and `vv` for `w`, as a person does who reads fast. Source of the letters: confusables of Unicode Technical
@@ -56,6 +56,6 @@ def skeleton(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def readings(text: str) -> frozenset[str]:
-    """All that a person may take it for."""
+    """All texts that a person may take it for."""
     seen = clean(text, 64).translate(_SEEN).replace("rn", "m").replace("vv", "w").replace("VV", "W")
     return frozenset({skeleton(text), skeleton(seen)} - {""})

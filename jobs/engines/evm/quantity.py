@@ -43,5 +43,5 @@ def formatted(amount: int, decimals: int) -> str:
 
 
 def ether(wei: int) -> str:
-    """Wei as ether."""
+    """An amount of wei, written in ether."""
     return formatted(wei, 18)

@@ -1,4 +1,4 @@
-"""Reads for one answer: the first one finds the newest block, and all others are of the same one."""
+"""Reads a chain for one answer: the first read finds the newest block, and all others read the same block."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class Reader:
         return self._ports.chains.read(chain, calls, deadline=self._deadline).results
 
     def warn(self, code: str) -> None:
-        """Say so once."""
+        """Add a warning, unless the answer has it already."""
         if code not in self.warnings:
             self.warnings.append(code)
 
     def head(self) -> dict[str, Any]:
-        """The fields of Response."""
+        """The values of the fields of Response."""
         return {
             "chain": self.chain,
             "chain_id": CHAIN_IDS[self.chain],

@@ -65,7 +65,7 @@ class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def explain(reverted: Reverted) -> Revert:
-    """In words."""
+    """Explain a revert in words."""
     data = reverted.data
     if not data:
         if reverted.cause == "revert":
@@ -83,10 +83,10 @@ def explain(reverted: Reverted) -> Revert:
 
 
 def _custom(data: bytes) -> Revert:
-    known = signatures.error(data[:4])
+    known = signatures.known(data[:4], "error")
     if known is not None:
         try:
-            found = signatures.arguments(known, data[4:])
+            found = signatures.arguments(known, abi.decode(known.arguments, data[4:]))
         except abi.Undecodable:
             pass
         else:

@@ -1,4 +1,4 @@
-"""Selectors, topics and storage slots that the engines ask for by name, with the standard that each is from."""
+"""The selectors, topics and storage slots that the engines use, and the standard of each."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ BALANCE_OF_ID = selector("balanceOf(address,uint256)")
 """ERC-1155."""
 SUPPORTS_INTERFACE = selector("supportsInterface(bytes4)")
 """ERC-165."""
-ERC721_INTERFACE = bytes.fromhex("80ac58cd")
-ERC1155_INTERFACE = bytes.fromhex("d9b67a26")
+IS_ERC721 = SUPPORTS_INTERFACE + bytes.fromhex("80ac58cd").ljust(32, b"\0")
+IS_ERC1155 = SUPPORTS_INTERFACE + bytes.fromhex("d9b67a26").ljust(32, b"\0")
+"""Calldata that asks a contract whether it is one."""
 
 IS_BLACKLISTED = selector("isBlacklisted(address)")
 PAUSED = selector("paused()")

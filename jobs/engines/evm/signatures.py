@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -13,7 +13,7 @@ from jobs.engines.evm.abi import Type, Value
 from jobs.fields import doc
 
 MAX_SHOWN_BYTES = 256
-"""Of one argument."""
+"""Limit for one argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ class Argument(msgspec.Struct, frozen=True):
     value: Annotated[Any, doc("The value. Numbers are decimal strings, bytes are hex, tuples are objects.")]
 
 
-def function(selector: bytes) -> Signature | None:
-    """That calldata which starts so calls, as far as anybody knows: four bytes are easily found twice."""
-    return _signature(selector.hex(), "function")
+@lru_cache(maxsize=1024)
+def known(selector: bytes, kind: Literal["function", "error"]) -> Signature | None:
+    """The known function or error with this selector. Others may have the same four bytes."""
+    written = _table().get((selector.hex(), kind))
+    if written is None:
+        return None
+    name, _, _ = written.partition("(")
+    parsed = abi.parse_arguments(written.removeprefix(name))
+    return Signature(name, name + parsed.name, parsed)
 
 
-def error(selector: bytes) -> Signature | None:
-    """That return data which starts so stands for."""
-    return _signature(selector.hex(), "error")
-
-
-def arguments(signature: Signature, data: bytes) -> list[Argument]:
-    """Of calldata or an error, without its selector. Raises Undecodable: then it is something else."""
-    values = abi.decode(signature.arguments, data)
+def arguments(signature: Signature, values: tuple[Value, ...]) -> list[Argument]:
+    """The arguments of calldata or of an error, by name."""
     named = zip(signature.arguments.names, signature.arguments.parts, values, strict=True)
     return [Argument(name, part.name, shown(part, value)) for name, part, value in named]
 
@@ -72,16 +72,6 @@ def shown(kind: Type, value: Value) -> object:
         case tuple():
             named = zip(kind.names, kind.parts, value, strict=True)
             return {name or str(at): shown(part, each) for at, (name, part, each) in enumerate(named)}
-
-
-@lru_cache(maxsize=1024)
-def _signature(selector: str, kind: str) -> Signature | None:
-    written = _table().get((selector, kind))
-    if written is None:
-        return None
-    name, _, _ = written.partition("(")
-    parsed = abi.parse_arguments(written.removeprefix(name))
-    return Signature(name, name + parsed.name, parsed)
 
 
 @cache

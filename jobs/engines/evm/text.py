@@ -1,4 +1,4 @@
-"""Strangers' text: names of tokens, and the reasons that contracts give. People and models read it, so nothing hides in it."""
+"""Cleans texts that anybody may have written, such as names of tokens and reasons of reverts: nothing may be hidden in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_SYMBOL = 32
 MAX_NAME = 64
 MAX_REASON = 256
 MAX_READ = 4096
-"""Characters of a text: what is behind them is not looked at."""
+"""How many characters of a text are read."""
 _DROPPED_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Control, format (bidirectional and zero-width ones, tags), surrogates, private use, unassigned, line and paragraph breaks."""
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
@@ -20,7 +20,7 @@ _SPACES = re.compile(r"\s+")
 def clean(text: str, limit: int = MAX_SYMBOL) -> str:
     """What a reader may see of it, `limit` characters at most: no control, bidirectional, zero-width or blank characters,
     single spaces, and one combining mark to a letter."""
-    # Long texts are strangers' too. But a name behind hundreds of signs that nobody sees is that name.
+    # A text may be very long. But a name after hundreds of invisible characters is that name.
     spaced = _SPACES.sub(" ", text[:MAX_READ])
     kept: list[str] = []
     for sign in spaced:
@@ -36,7 +36,7 @@ def clean(text: str, limit: int = MAX_SYMBOL) -> str:
 
 
 def quoted(text: str) -> str:
-    """In double quotes, of which it has none itself."""
+    """The text in double quotes. Those inside it become single quotes."""
     return '"' + text.replace('"', "'") + '"'
 
 

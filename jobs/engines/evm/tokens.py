@@ -1,4 +1,4 @@
-"""What a token says of itself. Every answer is possible: none, 32 bytes instead of a text, a revert, all gas burnt."""
+"""Reads what a token says of itself. Any answer is possible: none, 32 bytes instead of a text, a revert, all gas used up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from jobs.engines.evm import abi, text
 from jobs.engines.evm.quantity import formatted
-from jobs.engines.evm.selectors import DECIMALS, NAME, SYMBOL
+from jobs.engines.evm.selectors import DECIMALS, GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND, NAME, SYMBOL
 from jobs.ports.chains import Call
 
 METADATA_GAS = 1_000_000
-"""For each question: a token that burns all gas it gets must not keep the node busy."""
+"""Limit for each read: a token that uses up all gas must not keep the node busy."""
 _STRING = abi.parse_arguments("(string)")
 _MAX_TEXT_BYTES = 4096
 
@@ -22,7 +22,7 @@ class Token:
 
     Attributes:
         address: in lower case.
-        symbol, name: strangers' text, cleaned; None when it has none.
+        symbol, name: cleaned of what is invisible; None when it has none.
         decimals: 0 to 255; None when it does not say.
     """
 
@@ -37,17 +37,23 @@ class Token:
 
 
 def metadata_calls(token: str) -> tuple[Call, Call]:
-    """Asks for decimals and symbol."""
+    """The reads of a token's decimals and symbol."""
     return _metadata(token, DECIMALS), _metadata(token, SYMBOL)
 
 
 def name_call(token: str) -> Call:
-    """Asks for the name."""
+    """The read of a token's name."""
     return _metadata(token, NAME)
 
 
+def l1_fee_call(transaction_bytes: int) -> Call:
+    """The read of the highest L1 fee of a transaction of this size, on an OP Stack chain."""
+    data = L1_FEE_UPPER_BOUND + abi.encode_words(transaction_bytes)
+    return Call(to=GAS_PRICE_ORACLE, data=data, gas=METADATA_GAS)
+
+
 def token_of(address: str, decimals: Any, symbol: Any, name: Any = None) -> Token:
-    """Out of the results of those calls."""
+    """The token that the results of these reads describe."""
     number = word(decimals)
     return Token(
         address,

@@ -1,4 +1,4 @@
-"""A transaction and its receipt, out of the JSON-RPC objects of a node that may leave out or garble anything.
+"""Reads a transaction and its receipt from a node's JSON-RPC objects, in which anything may be missing or garbled.
 
 Fields: execution-apis, schemas/transaction.yaml and receipt.yaml; `l1Fee` and type 0x7e: OP Stack specification, "Deposits" and
 "L1 cost fees"; `status` since Byzantium (EIP-658); blob fields: EIP-4844; `authorizationList`: EIP-7702.
@@ -63,7 +63,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of it.
+    """The outcome of a transaction.
 
     Attributes:
         succeeded: None before Byzantium (block 4,370,000 of Ethereum), whose receipts have a state root instead.
@@ -83,7 +83,7 @@ class Receipt:
 
 
 def transaction(node: Any) -> Transaction:
-    """Raises UpstreamFailed `bad_content` when it is none."""
+    """Read a transaction. Raises UpstreamFailed `bad_content`."""
     found = _object(node)
     authorizations = found.get("authorizationList") or []
     hashes = found.get("blobVersionedHashes") or []
@@ -108,7 +108,7 @@ def transaction(node: Any) -> Transaction:
 
 
 def receipt(node: Any) -> Receipt:
-    """Raises UpstreamFailed `bad_content` when it is none."""
+    """Read a receipt. Raises UpstreamFailed `bad_content`."""
     found = _object(node)
     logs = found.get("logs") or []
     if not isinstance(logs, list):

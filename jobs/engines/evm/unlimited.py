@@ -1,4 +1,4 @@
-"""Amounts that stand for "without limit"."""
+"""Recognises amounts that mean "without limit"."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Form = Literal["max_uint256", "max_uint160", "max_uint96", "over_half_of_uint256
 def unlimited_form(amount: int, total_supply: int | None = None) -> Form | None:
     """How an amount has no limit; None when it has one.
 
-    2^256-1 is the usual one. Permit2 keeps 160 bits, and COMP and UNI keep 96: their largest numbers stand for no limit.
-    From 2^255 on no supply comes near, whatever was subtracted since. More than there is of a token is no limit either.
+    2^256-1 is the usual one. Permit2 keeps 160 bits, and COMP and UNI keep 96: their largest numbers mean no limit.
+    No supply comes near 2^255, even after some of the allowance was spent. More than the supply has no limit either.
     """
     if amount == 2**256 - 1:
         return "max_uint256"

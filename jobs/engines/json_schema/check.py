@@ -22,7 +22,7 @@ import jsonschema_rs
 import msgspec
 
 from jobs.engines.json_schema import backtracking_patterns
-from jobs.engines.json_schema.dialects import with_known_dialect
+from jobs.engines.json_schema.dialects import dialect_of, with_known_dialect
 from jobs.fields import doc
 from shared.endpoint import InvalidField
 
@@ -46,14 +46,6 @@ MASK = "value"
 
 _REGEX_BYTES = 1024 * 1024
 """Size limit of a compiled pattern. It is enough for `^.{1,1000}$`."""
-
-DIALECTS: dict[type[jsonschema_rs.Validator], str] = {
-    jsonschema_rs.Draft4Validator: "http://json-schema.org/draft-04/schema#",
-    jsonschema_rs.Draft6Validator: "http://json-schema.org/draft-06/schema#",
-    jsonschema_rs.Draft7Validator: "http://json-schema.org/draft-07/schema#",
-    jsonschema_rs.Draft201909Validator: "https://json-schema.org/draft/2019-09/schema",
-    jsonschema_rs.Draft202012Validator: "https://json-schema.org/draft/2020-12/schema",
-}
 
 _GROUP_WEIGHT = 8
 _REPETITION = re.compile(r"(\)?)\{([0-9]+)(?:,([0-9]*))?\}")
@@ -83,7 +75,7 @@ class Schema:
         self, validator: jsonschema_rs.Validator, content: dict[str, Any] | bool, *, assert_format: bool = True
     ) -> None:
         self.content = content
-        self.dialect = DIALECTS[type(validator)]
+        self.dialect = dialect_of(content)
         self.assert_format = assert_format
         self._validator = validator
 

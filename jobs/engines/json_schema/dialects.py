@@ -22,17 +22,29 @@ _SPELLING = re.compile(
 )
 
 
+def dialect_of(schema: dict[str, Any] | bool) -> str:
+    """The URI of a schema's draft: the one that `$schema` names, or else the latest.
+
+    Raises:
+        LookupError: `$schema` names no draft from 4 on.
+    """
+    spelling = schema.get("$schema") if isinstance(schema, dict) else None
+    if not isinstance(spelling, str):
+        return _DRAFTS[""]
+    match = _SPELLING.fullmatch(spelling.strip())
+    if match is None:
+        raise LookupError("unknown dialect")
+    return _DRAFTS[(match["draft"] or "").lower()]
+
+
 def with_known_dialect(schema: dict[str, Any] | bool) -> dict[str, Any] | bool:
     """The schema, with `$schema` as its draft spells it. A `$schema` that is no text is left for the meta-schema to refuse.
 
     Raises:
         LookupError: `$schema` names no draft from 4 on.
     """
+    uri = dialect_of(schema)
     spelling = schema.get("$schema") if isinstance(schema, dict) else None
-    if not isinstance(schema, dict) or not isinstance(spelling, str):
+    if isinstance(schema, bool) or not isinstance(spelling, str) or spelling.rstrip("#") == uri.rstrip("#"):
         return schema
-    match = _SPELLING.fullmatch(spelling.strip())
-    if match is None:
-        raise LookupError("unknown dialect")
-    uri = _DRAFTS[(match["draft"] or "").lower()]
-    return schema if spelling.rstrip("#") == uri.rstrip("#") else schema | {"$schema": uri}
+    return schema | {"$schema": uri}

@@ -12,7 +12,7 @@ from jobs.engines.page.tree import Element
 LEAST_SHARE = 1 / 3
 """Of what the default mode finds. Where the precision mode finds less, it has missed the article."""
 
-# It logs what it reads, which is a stranger's text.
+# It logs parts of the page, which no log may contain.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL + 1)
 
 Mode = Literal["precision", "default"]
@@ -55,5 +55,5 @@ def _extracted(root: Element, *, is_precise: bool) -> str:
             include_tables=True,
         )
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, etree.LxmlError):
-        return ""  # the library's own error on a strange tree, too much recursion among them: the page still has a text
+        return ""  # an error inside the library, for example too deep recursion: the text of the body is used
     return tidied(found or "")

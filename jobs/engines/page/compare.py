@@ -1,4 +1,5 @@
-"""The calculation that compares two texts. It runs in a child: a caller chooses one text, and a stranger's page the other."""
+"""The calculation that compares two texts. It runs in a child process, because neither text can be trusted:
+one comes from the caller, and the other from a page."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from jobs.engines.page.text import lines_of
 from jobs.fields import doc
 
 MAX_CELLS = 5 * 10**8
@@ -75,21 +74,6 @@ def hunk(change: Change, old: Sequence[str], new: Sequence[str]) -> Hunk:
     )
 
 
-def applied(hunks: Iterable[Hunk], old: str) -> str:
-    """Apply hunks to the text that they were made from. Raises ValueError when it is another text."""
-    lines = lines_of(old)
-    result: list[str] = []
-    at = 0
-    for item in hunks:
-        start = item.old_start - bool(item.old_lines)
-        if start < at or lines[start : start + item.old_lines] != item.removed:
-            raise ValueError("the hunks were not made from this text")
-        result += lines[at:start]
-        result += item.added
-        at = start + item.old_lines
-    return "\n".join(result + lines[at:])
-
-
 def _trimmed(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int, int]:
     """The first line that differs, and where what both have at their ends begins, in each."""
     most = min(len(old), len(new))
@@ -104,7 +88,7 @@ def _trimmed(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int
 
 def _changes(old: Sequence[str], new: Sequence[str], max_cells: int) -> list[Change]:
     if len(old) * len(new) <= max_cells:
-        return _opcodes(_ids(old, new))
+        return _opcodes(old, new)
     return _by_blocks(old, new, max_cells)
 
 
@@ -116,7 +100,7 @@ def _by_blocks(old: Sequence[str], new: Sequence[str], max_cells: int) -> list[C
     old_ends, new_ends = _ends(old_blocks), _ends(new_blocks)
     found: list[Change] = []
     left = max_cells
-    for change in _opcodes(_ids(old_blocks, new_blocks)):
+    for change in _opcodes(old_blocks, new_blocks):
         lines = Change(*(ends[at] for ends, at in zip((old_ends, old_ends, new_ends, new_ends), change, strict=True)))
         cells = (lines.old_end - lines.old_start) * (lines.new_end - lines.new_start)
         if not 0 < cells <= left:
@@ -148,18 +132,18 @@ def _ends(blocks: Iterable[Sequence[str]]) -> list[int]:
     return ends
 
 
-def _ids(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[list[int], list[int]]:
+def ids(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[list[int], list[int]]:
     """A small number for each distinct item: RapidFuzz compares numbers."""
-    ids: dict[Hashable, int] = {}
-    return [ids.setdefault(item, len(ids)) for item in old], [ids.setdefault(item, len(ids)) for item in new]
+    known: dict[Hashable, int] = {}
+    return [known.setdefault(item, len(known)) for item in old], [known.setdefault(item, len(known)) for item in new]
 
 
-def _opcodes(ids: tuple[list[int], list[int]]) -> list[Change]:
+def _opcodes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Change]:
     from rapidfuzz.distance import Indel
 
     return _joined(
         Change(code.src_start, code.src_end, code.dest_start, code.dest_end)
-        for code in Indel.opcodes(*ids)
+        for code in Indel.opcodes(*ids(old, new))
         if code.tag != "equal"
     )
 

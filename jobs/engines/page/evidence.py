@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 
 from jobs.engines.page.folding import folded, folded_query
+from jobs.engines.page.markdown import FENCE
 from jobs.engines.text.layer import Layer
 from jobs.fields import doc
 
@@ -20,7 +21,6 @@ _SYNTAX = "*`_\\~"
 """Markdown's signs inside a line. They are not part of what a reader sees."""
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _WORD = re.compile(r"\w+")
 _BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
 
@@ -143,7 +143,7 @@ def _headings(markdown: str) -> list[tuple[int, str]]:
     headings: list[tuple[int, str]] = []
     at, fence = 0, ""
     for line in markdown.split("\n"):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if mark and not fence:
             fence = mark[1]
         elif mark and fence and mark[1].startswith(fence):

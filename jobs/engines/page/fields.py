@@ -45,7 +45,7 @@ Markdown = Annotated[str, doc("The extracted text, at most 60,000 characters, cu
 IsCut = Annotated[bool, doc("Whether the page has more text than `markdown`.")]
 SinceCursorFound = Annotated[
     bool | None,
-    doc("Whether `sinceCursor` was still known. If not, the last call was compared with. Null when none was sent."),
+    doc("Whether `sinceCursor` was known. If not, the page was compared with the last call. Null when none was sent."),
 ]
 Cursor = Annotated[
     str, doc("Names this observation, for a later `sinceCursor`. It is the same while the page says the same.")

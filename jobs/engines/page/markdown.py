@@ -1,7 +1,7 @@
 """Tidies the Markdown that trafilatura writes.
 
 It escapes every character that might be syntax anywhere. Most of these escapes are needless, and text with them is no longer
-what the page says: nobody finds `snake_case` in `snake\\_case`.
+what the page says: a search for `snake_case` does not find `snake\\_case`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from jobs.engines.page.text import normalised
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"((?<![`\\])(?:`[^`]+`|``[^`]+``)(?!`))")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -31,7 +31,7 @@ def tidied(markdown: str) -> str:
     lines: list[str] = []
     fence = ""
     for line in normalised(markdown).split("\n"):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence) and not line.strip("`~ "):
                 fence = ""

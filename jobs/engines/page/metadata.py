@@ -1,4 +1,4 @@
-"""What a page says of itself: title, language, canonical URL, author, date of publication, and how many links it has.
+"""What a page states about itself: title, language, canonical URL, author, date of publication, and how many links it has.
 
 The first source that says something counts: what search engines ask for (JSON-LD, Open Graph) comes before what is older.
 """

@@ -6,7 +6,6 @@ from __future__ import annotations
 import msgspec
 
 from jobs.engines.page.article import article
-from jobs.engines.page.body import body_text
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
 from jobs.engines.page.reading import Asked, Method, Reading, reading
@@ -14,6 +13,7 @@ from jobs.engines.page.reading import examples as examples
 from jobs.engines.page.scan import scanned_text
 from jobs.engines.page.text import normalised
 from jobs.engines.page.tree import Element, body_of, parsed
+from jobs.engines.page.writer import body_text
 
 NAME = "read_page"
 

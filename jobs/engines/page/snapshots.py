@@ -69,7 +69,7 @@ def write(snapshots: Sequence[Snapshot]) -> bytes:
 
 
 def noted(seen: Reading, earlier: Sequence[Snapshot], *, observation_id: str, at: str, is_gone: bool) -> list[Snapshot]:
-    """The observations with a new one in front. Where the page still says the same, its cursor stays."""
+    """The observations with a new one in front. While the page says the same, its cursor stays."""
     newest = earlier[0] if earlier else None
     if newest is not None and (newest.markdown_hash, newest.is_gone) == (seen.markdown_hash, is_gone):
         same = msgspec.structs.replace(newest, observation_id=observation_id, last_at=at)
@@ -87,7 +87,7 @@ def noted(seen: Reading, earlier: Sequence[Snapshot], *, observation_id: str, at
 
 
 def observation_id(*, final_url: str, extract: str, markdown_hash: str, text_hash: str) -> str:
-    """A name for content: equal content has equal names, whoever asks and whenever.
+    """A name for content: equal content has equal names, for every caller and at any time.
 
     It is ``obs_`` and the SHA-256 of the canonical JSON (RFC 8785) of these four.
     """

@@ -47,7 +47,7 @@ class Visit(NamedTuple):
         baseline: where the text that it was compared with came from.
         previous_hash: SHA-256 of that text.
         compared_with: the stored observation that it was compared with.
-        since_found: whether the observation that the caller named is still kept; None when none was named.
+        since_found: whether the observation that the caller named is stored; None when none was named.
         diff: None when there was nothing to compare with.
         kept: all observations with this one in front.
         last: the observation of the visit before this one.

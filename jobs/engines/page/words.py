@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from jobs.engines.page.diff import ids
+
 MAX_CHARACTERS = 20_000
 """Of the removed and the added lines of one change. Of more lines no words are shown."""
 MAX_CELLS = 20_000_000
@@ -55,13 +57,11 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Words:
         went.clear()
         came.clear()
 
-    ids: dict[str, int] = {}
-    codes = Indel.opcodes(*([ids.setdefault(token, len(ids)) for token in tokens] for tokens in (old, new)))
-    for code in codes:
+    for code in Indel.opcodes(*ids(old, new)):
         if code.tag == "equal":
             same = "".join(old[code.src_start : code.src_end])
             common += len(same)
-            # A blank between two changed words belongs to the change, or nobody could read it.
+            # A blank between two changed words belongs to the change, which is easier to read.
             if not same.strip(" ") and (went or came) and code.src_end < len(old):
                 went.append(same)
                 came.append(same)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from jobs.engines.page.tree import Element, walk
 from jobs.engines.text.names import names
 
 _SPACE = re.compile(r"[ \t\n\r\f\u00a0]+")
@@ -101,3 +102,28 @@ class Writer:
             self.lines.append("")
         self._is_apart = False
         self.lines.append(line)
+
+
+def body_text(root: Element, *, is_markdown: bool) -> str:
+    """All text that an element shows, menus, notices and footers included, in time linear in the size of its markup.
+
+    There are no emphasis, link targets and images: a reader does not see targets, and they often change at every load.
+    """
+    writer = Writer(is_markdown=is_markdown)
+    pre: Element | None = None
+    for event, element in walk(root):
+        if pre is None and event == "start":
+            if element.tag == "pre":
+                pre = element
+                writer.preformatted("".join(element.itertext()))
+            else:
+                writer.start(element.tag)
+                writer.add(element.text)
+        elif pre is None or element is pre:
+            pre = None
+            if event == "end":
+                writer.end(element.tag)
+            if element is not root:
+                writer.add(element.tail)
+    writer.break_line()
+    return "\n".join(writer.lines)

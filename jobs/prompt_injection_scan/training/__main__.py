@@ -33,8 +33,7 @@ from jobs.prompt_injection_scan.training.fit import (
 from jobs.prompt_injection_scan.training.overlap import Copies
 from jobs.prompt_injection_scan.training.packages import PACKAGES
 from jobs.prompt_injection_scan.training.texts import Text, everything, seeded
-from tests.jobs.prompt_injection_scan.attacks import BY_CATEGORY
-from tests.jobs.prompt_injection_scan.ordinary import BY_KIND
+from tests.jobs.prompt_injection_scan.corpora import BY_CATEGORY, BY_KIND
 
 VERSION = 1
 SET_ASIDE = {
@@ -76,13 +75,13 @@ def main() -> None:
     least["high"] = [medium + _quantile(above[ordinary], _HIGH) for medium in least["medium"]]
     _say(started, "thresholds chosen")
     fitted = fit(taught)
-    told = {
+    origin = {
         "version": VERSION,
         "packages": [f"{one.registry}:{one.name}@{one.version} {one.licence} sha256:{one.digest}" for one in PACKAGES],
         "slope": slope,
         "offset": offset,
     }
-    content = packed(fitted, told | least, kinds(taught))
+    content = packed(fitted, origin | least, kinds(taught))
     FILE.write_bytes(content)
     _say(started, f"{len(content)} bytes written")
     report(fitted, aside, least["medium"])

@@ -63,23 +63,25 @@ def _part(value: ast.expr) -> str:
 
 def seeds(raw: str) -> Iterator[str]:
     """The values of a YAML document of seeds: its own one, and those in its list."""
-    told = yaml.safe_load(raw)
-    if isinstance(told, dict):
-        rows = [told, *(seed for seed in told.get("seeds") or () if isinstance(seed, dict))]
+    content = yaml.safe_load(raw)
+    if isinstance(content, dict):
+        rows = [content, *(seed for seed in content.get("seeds") or () if isinstance(seed, dict))]
         yield from (seed["value"] for seed in rows if isinstance(seed.get("value"), str))
 
 
 def pieces_of_data(raw: str) -> list[str]:
     """The sentences in a YAML or JSON document; a conversation is one text; other text is cut in pieces."""
     try:
-        told = yaml.load(raw, Loader=yaml.CSafeLoader) if not raw.lstrip().startswith(("{", "[")) else json.loads(raw)
+        content = (
+            yaml.load(raw, Loader=yaml.CSafeLoader) if not raw.lstrip().startswith(("{", "[")) else json.loads(raw)
+        )
     except (yaml.YAMLError, ValueError):
         return pieces(raw)[:4] if raw.count(" ") > 8 else []
-    if isinstance(told, dict) and isinstance(told.get("conversations"), list):
-        return ["\n".join(map(str, turn)) for turn in told["conversations"] if isinstance(turn, list)]
-    if isinstance(told, str):
-        return pieces(told)[:4]
-    return [piece for sentence in said(told) for piece in pieces(sentence)[:3]]
+    if isinstance(content, dict) and isinstance(content.get("conversations"), list):
+        return ["\n".join(map(str, turn)) for turn in content["conversations"] if isinstance(turn, list)]
+    if isinstance(content, str):
+        return pieces(content)[:4]
+    return [piece for sentence in said(content) for piece in pieces(sentence)[:3]]
 
 
 def said(value: Any) -> Iterator[str]:

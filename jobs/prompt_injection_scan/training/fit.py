@@ -178,7 +178,7 @@ def calibrated(scores: Array, is_attack: Array) -> tuple[float, float]:
 
 
 def kinds(taught: Sequence[Example]) -> Array:
-    """Weights that tell the categories of attacks apart, a row for each of `_KINDS`."""
+    """Weights that distinguish the categories of attacks, a row for each of `_KINDS`."""
     attacks = [example for example in taught if example.text.category]
     rows = [np.concatenate(example.sentences[:9]) % _KIND_BUCKETS for example in attacks]
     ends = np.r_[0, np.cumsum([len(row) for row in rows])]
@@ -188,10 +188,10 @@ def kinds(taught: Sequence[Example]) -> Array:
     return LogisticRegression(class_weight="balanced", C=10.0, max_iter=300).fit(matrix, labels).coef_
 
 
-def packed(fitted: Fit, told: dict[str, Any], rows: Array) -> bytes:
+def packed(fitted: Fit, origin: dict[str, Any], rows: Array) -> bytes:
     """The weights file: what it was made of, and each weight in two bytes. None is clipped: the large ones decide."""
     unit = float(np.abs(fitted.weights).max()) / _STEPS
-    head = told | {"unit": unit, "bias": fitted.bias}
+    head = origin | {"unit": unit, "bias": fitted.bias}
     head |= {"buckets": BUCKETS, "kindBuckets": _KIND_BUCKETS, "kinds": list(_KINDS)}
     weights = np.round(fitted.weights / unit).astype("<i2")
     of_kinds = np.round(rows / np.abs(rows).max() * 127).astype("<i2")

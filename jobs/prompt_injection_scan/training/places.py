@@ -186,19 +186,19 @@ def _rows(path: str, raw: str) -> Any:
     return json.loads(raw) if path.endswith(".json") else yaml.safe_load(raw)
 
 
-def _under(told: Any, place: Place) -> Iterator[str]:
+def _under(content: Any, place: Place) -> Iterator[str]:
     """The texts under the key, at any depth."""
     outer, _, inner = place.field.partition("/")
-    if isinstance(told, list):
-        for item in told:
+    if isinstance(content, list):
+        for item in content:
             yield from _under(item, place)
-    elif isinstance(told, dict):
+    elif isinstance(content, dict):
         if inner:
-            yield from _under(told.get(outer), place._replace(field=inner))
+            yield from _under(content.get(outer), place._replace(field=inner))
             return
-        if place.only and told.get(place.only[0]) != place.only[1]:
+        if place.only and content.get(place.only[0]) != place.only[1]:
             return
-        for key, value in told.items():
+        for key, value in content.items():
             if key == place.field:
                 said = value if isinstance(value, list) else [value]
                 yield from (item for item in said if isinstance(item, str))
@@ -210,9 +210,9 @@ def _of_python(raw: str, place: Place) -> Iterator[str]:
     """The strings of the variable, function, key or arguments of this name; of a call or a tuple in a list, the first one."""
     for node in ast.walk(ast.parse(raw)):
         if isinstance(node, ast.Call):
-            told = {keyword.arg: keyword.value for keyword in node.keywords}
-            if place.field in told and _is_only(place, told):
-                yield _text(told[place.field])
+            arguments = {keyword.arg: keyword.value for keyword in node.keywords}
+            if place.field in arguments and _is_only(place, arguments):
+                yield _text(arguments[place.field])
         elif isinstance(node, ast.Dict):
             yield from (
                 _text(value)
@@ -247,5 +247,5 @@ def _text(node: ast.AST) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _is_only(place: Place, told: dict[str | None, ast.expr]) -> bool:
-    return not place.only or ast.unparse(told[place.only[0]]).endswith(place.only[1])
+def _is_only(place: Place, arguments: dict[str | None, ast.expr]) -> bool:
+    return not place.only or ast.unparse(arguments[place.only[0]]).endswith(place.only[1])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from jobs.engines.text.names import names
 from jobs.prompt_injection_scan.labels import AttackCategory
 from jobs.prompt_injection_scan.training import documents
 from jobs.prompt_injection_scan.training.packages import PACKAGES, Package, files
@@ -22,43 +23,25 @@ _ATTACKS = re.compile(
 )
 """Files that may hold attacks or what models should not be made to do, in packages whose texts count as harmless."""
 _PROMPT = re.compile(r"\b(?:you|your|please|must|should|given|the following)\b", re.I)
-_OTHER_LANGUAGES = {"es", "fr", "de", "pt_BR", "it", "ru", "zh_Hans", "ja", "ko", "ar", "hi", "tr", "pl", "uk", "nl"}
-_DECLARATIONS = {
-    *(
-        "spa",
-        "fra",
-        "deu_1996",
-        "por_BR",
-        "por_PT",
-        "ita",
-        "rus",
-        "cmn_hans",
-        "cmn_hant",
-        "jpn",
-        "kor",
-        "arb",
-        "hin",
-        "tur",
-    ),
-    *("pol", "ukr", "nld", "eng"),
-}
+_OTHER_LANGUAGES = names("es fr de pt_BR it ru zh_Hans ja ko ar hi tr pl uk nl")
+_DECLARATIONS = names("spa fra deu_1996 por_BR por_PT ita rus cmn_hans cmn_hant jpn kor arb hin tur pol ukr nld eng")
 _GIVEN = (
-    "tell me a joke",
-    "how do I pick a lock",
-    "write the answer",
-    "What is the recipe?",
-    "describe the plan in detail",
-    "",
+    *("tell me a joke", "how do I pick a lock", "write the answer", "What is the recipe?"),
+    *("describe the plan in detail", ""),
 )
 _DEEPTEAM: dict[str, AttackCategory] = {
     **dict.fromkeys(("prompt_leakage", "goal_theft"), "credential_exfiltration"),
     **dict.fromkeys(("shell_injection", "sql_injection", "unexpected_code_execution"), "tool_injection"),
-    **dict.fromkeys(
-        ("indirect_instruction", "insecure_inter_agent_communication", "recursive_hijacking"), "system_override"
-    ),
-    **dict.fromkeys(("system_override", "input_bypass", "context_poisoning", "goal_redirection"), "system_override"),
+    **dict.fromkeys(("indirect_instruction", "insecure_inter_agent_communication"), "system_override"),
+    **dict.fromkeys(("recursive_hijacking", "system_override", "input_bypass"), "system_override"),
+    **dict.fromkeys(("context_poisoning", "goal_redirection"), "system_override"),
     "roleplay": "jailbreak_persona",
 }
+_FUZZER = names("aim.py dan.py ucar.py typoglycemia.py complimentary_transition.py rag_poisoning.py")
+_SPIKEE = (
+    *("seeds-cybersec-2026-01", "seeds-sysmsg-extraction-2025-04", "seeds-llm-mailbox"),
+    "seeds-investment-advice",
+)
 _RARE = re.compile(r"-(?:gd|ga|zu|sq|gn|hmn)(?:-|$)")
 
 
@@ -123,41 +106,26 @@ def _pyrit(content: list[tuple[str, str]]) -> Iterator[Text]:
 
 def _fuzzer(content: list[tuple[str, str]]) -> Iterator[Text]:
     category: AttackCategory
-    told = re.compile(r"This test|test eval|Probes an|Error while|a prompt that|the prompt|^# Cloud|Assesses|Tests? ")
+    about = re.compile(r"This test|test eval|Probes an|Error while|a prompt that|the prompt|^# Cloud|Assesses|Tests? ")
     for path, raw in content:
         name = path.rpartition("/")[2]
-        if name in (
-            "aim.py",
-            "dan.py",
-            "ucar.py",
-            "typoglycemia.py",
-            "complimentary_transition.py",
-            "rag_poisoning.py",
-        ):
+        if name in _FUZZER:
             category = "system_override" if name == "rag_poisoning.py" else "jailbreak_persona"
-            yield from (Text("psfuzz", category, said) for said in documents.strings(raw) if not told.search(said))
+            yield from (Text("psfuzz", category, said) for said in documents.strings(raw) if not about.search(said))
 
 
 def _spikee(content: list[tuple[str, str]]) -> Iterator[Text]:
     rng = seeded(2)
     seen: set[str] = set()
-    for folder in (
-        "seeds-cybersec-2026-01",
-        "seeds-sysmsg-extraction-2025-04",
-        "seeds-llm-mailbox",
-        "seeds-investment-advice",
-    ):
+    for folder in _SPIKEE:
         rows = {path.rpartition("/")[2]: raw for path, raw in content if f"/{folder}/" in path}
         orders = [row["instruction"] for row in _lines(rows["instructions.jsonl"])]
         for row in _lines(rows["jailbreaks.jsonl"]):
             if row["text"] not in seen and row["jailbreak_type"] != "no-jailbreak":
                 seen.add(row["text"])
                 for order in rng.sample(orders, min(4, len(orders))):
-                    yield Text(
-                        f"spikee/{row['jailbreak_type']}",
-                        "system_override",
-                        row["text"].replace("<INSTRUCTION>", order),
-                    )
+                    text = row["text"].replace("<INSTRUCTION>", order)
+                    yield Text(f"spikee/{row['jailbreak_type']}", "system_override", text)
         if "investment" not in folder:
             yield from (Text("spikee/instructions", "credential_exfiltration", order) for order in orders)
     for path, raw in content:
@@ -207,11 +175,8 @@ def _inspect(content: list[tuple[str, str]]) -> Iterator[Text]:
             rows = [row for row in json.loads(raw) if "benign" not in row["id"] and row.get("issue_text")]
             yield from (Text("ipi", "tool_injection", row["issue_text"]) for row in rows)
         elif "agent_threat_bench/data/" in path:
-            yield from (
-                Text("threatbench", "system_override", said)
-                for said in documents.said(json.loads(raw))
-                if aimed.search(said)
-            )
+            found = (said for said in documents.said(json.loads(raw)) if aimed.search(said))
+            yield from (Text("threatbench", "system_override", said) for said in found)
 
 
 def _harmless(package: Package, content: list[tuple[str, str]]) -> Iterator[Text]:
@@ -223,20 +188,14 @@ def _harmless(package: Package, content: list[tuple[str, str]]) -> Iterator[Text
     if name == "django":
         return _django(content)
     if name == "vaderSentiment":
-        return _sampled(
-            f"{name}",
-            [row.split("\t")[-1] for path, raw in content if path.endswith(".txt") for row in raw.splitlines()],
-            600,
-        )
+        rows = [row for path, raw in content if path.endswith(".txt") for row in raw.splitlines()]
+        return _sampled(name, [row.split("\t")[-1] for row in rows], 600)
     about = [(path, raw) for path, raw in content if path.endswith(("/METADATA", ".md"))]
     if name in ("pyrit", "spikee", "prompt-security-fuzzer", "deepteam", "llm-guard", "pytector"):
         return _sampled(f"about/{name}", [piece for _, raw in about for piece in documents.pieces(raw)], 40)
-    plain = [
-        (path, raw)
-        for path, raw in content
-        if not _ATTACKS.search(path) and "icense" not in path and "LICENSE" not in path
-    ]
-    return _of_software(name, plain)
+    licences = ("icense", "LICENSE")
+    safe = [one for one in content if not _ATTACKS.search(one[0]) and not any(word in one[0] for word in licences)]
+    return _of_software(name, safe)
 
 
 def _of_software(name: str, content: list[tuple[str, str]]) -> Iterator[Text]:
@@ -247,26 +206,16 @@ def _of_software(name: str, content: list[tuple[str, str]]) -> Iterator[Text]:
     strings = list(dict.fromkeys(said for raw in modules[:120] for said in documents.strings(raw)))
     prompts = [said for said in strings if _PROMPT.search(said)]
     yield from _sampled(f"{name}/prompts", [piece for said in prompts for piece in documents.pieces(said)], 300)
-    yield from _sampled(
-        f"{name}/docstrings", [said[: documents.PIECE] for said in strings if not _PROMPT.search(said)], 120
-    )
-    prose = [
-        raw
-        for path, raw in content
-        if path.endswith((".md", ".rst", ".j2", ".co", "/METADATA")) and "node_modules" not in path
-    ]
+    others = [said[: documents.PIECE] for said in strings if not _PROMPT.search(said)]
+    yield from _sampled(f"{name}/docstrings", others, 120)
+    prose_files = (".md", ".rst", ".j2", ".co", "/METADATA")
+    prose = [raw for path, raw in content if path.endswith(prose_files) and "node_modules" not in path]
     yield from _sampled(f"{name}/documents", [piece for raw in prose for piece in documents.pieces(raw)[:12]], 300)
-    data = [
-        raw
-        for path, raw in content
-        if path.endswith((".yaml", ".yml", ".json", ".txt")) and "record" not in path.lower()
-    ]
+    data_files = (".yaml", ".yml", ".json", ".txt")
+    data = [raw for path, raw in content if path.endswith(data_files) and "record" not in path.lower()]
     rng.shuffle(data)
-    yield from _sampled(
-        f"{name}/data",
-        [piece for raw in data[:500] for piece in documents.pieces_of_data(raw)[:60]],
-        1_500 if "corpus" in name else 400,
-    )
+    parts = [piece for raw in data[:500] for piece in documents.pieces_of_data(raw)[:60]]
+    yield from _sampled(f"{name}/data", parts, 1_500 if "corpus" in name else 400)
     yield from _sampled(f"{name}/code", [piece for raw in modules[:8] for piece in documents.pieces(raw)[:2]], 10)
 
 

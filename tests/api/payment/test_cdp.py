@@ -103,7 +103,7 @@ async def test_every_call_has_a_token_of_its_own(
     async with started(rail.facilitator) as facilitator:
         for _ in range(2):
             assert (await facilitator.settle(payment, offer, payer=PAYER)).transaction == TRANSACTION
-        assert (await facilitator.verify(payment, offer)).is_valid
+        assert (await facilitator.verify(payment)).is_valid
         assert await rail.health.is_ready()
         with pytest.raises(NoEvidence):
             await facilitator.evidence("eip155:8453:0xa:0xb:0xc")

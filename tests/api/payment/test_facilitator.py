@@ -208,7 +208,7 @@ async def test_no_redirect_is_followed(
     async with started(client(stranger.url.replace("127.0.0.1", "localhost"))) as facilitator:
         calls = (
             facilitator.settle(payment, offer, payer=PAYER),
-            facilitator.verify(payment, offer),
+            facilitator.verify(payment),
             facilitator.evidence("eip155:8453:a:b:c"),
             facilitator.supported(),
         )
@@ -232,7 +232,7 @@ async def test_headers_and_a_path_go_with_every_call(
             stranger.says(YES)
             await facilitator.settle(payment, offer, payer=PAYER)
             stranger.says({"isValid": True})
-            await facilitator.verify(payment, offer)
+            await facilitator.verify(payment)
             stranger.says({"status": "unused", "network": "eip155:8453"})
             await facilitator.evidence("eip155:8453:0xa:0xb:0xc")
             stranger.says({"kinds": []})
@@ -404,7 +404,7 @@ async def test_a_verdict_is_read_on_every_status(
     """That a payment is invalid, and why."""
     stranger.says({"isValid": False, "invalidReason": "insufficient_funds"}, status)
     async with started(client(stranger.url)) as facilitator:
-        verification = await facilitator.verify(payment, offer)
+        verification = await facilitator.verify(payment)
     assert (verification.is_valid, verification.invalid_reason) == (False, "insufficient_funds")
 
 
@@ -429,7 +429,7 @@ async def test_no_verdict_is_none_and_a_strangers_contract_takes_no_rail_down(
     stranger.says(said, status)
     async with started(client(stranger.url)) as facilitator:
         with pytest.raises(Undecided):
-            await facilitator.verify(payment, offer)
+            await facilitator.verify(payment)
         assert not facilitator.circuit.is_open
 
 

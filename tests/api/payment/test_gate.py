@@ -146,7 +146,7 @@ def bound(rails: Any) -> ConfiguredRail:
 
 def says(one: ConfiguredRail, fee_payer: str) -> None:
     """The facilitator's answer of /supported."""
-    one.health._heed(
+    one.health._hear(
         SupportedKind(x402_version=2, scheme="exact", network=OTHER, extra={"feePayer": fee_payer, "ledger": 7})
     )
 
@@ -235,7 +235,7 @@ async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> 
     all_rails = configured_rails(settings)
     gate = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
     for one in all_rails:
-        one.health._heed(
+        one.health._hear(
             SupportedKind(
                 x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8}
             )

@@ -16,8 +16,8 @@ from eth_abi import encode
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.npm import NpmFailed, install
-from facilitator.rails.evm import calldata
 from facilitator.rails.evm.evidence import transfers_in
+from facilitator.rails.evm.settling_calls import settling_call
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm
@@ -90,7 +90,7 @@ def _measure(chain: ImpersonatedChain, token: EvmToken, label: str, fund: Callab
         for key in keys:
             fund(address_of(key.public_key))
         authorizations = [evm.check(offer, signing.payload(key, offer)) for key in keys]
-        to, data = calldata.settlement(token.address, authorizations)
+        to, data = settling_call(token.address, authorizations)
         receipt = chain.send(data, to=to, sender=_SENDER)
         if len(transfers_in(receipt["logs"], token.address)) != size:
             raise ValueError("not every payment was made")

@@ -8,7 +8,7 @@ import statistics
 import time
 
 from tests.bench.callers import CallerProcess, hop_caller
-from tests.bench.processes import absent, stand
+from tests.bench.processes import absent, servers
 from tests.bench.results import Effort, Table
 from tests.bench.systems import HOPS, System
 
@@ -27,7 +27,7 @@ COLUMNS = {
 def measure(effort: Effort) -> Table:
     """All workers are up at once, each on a database of its own; one caller is active at a time."""
     table = Table("Queue hop: the caller awaits the result of a trivial job (200 bytes)", ("system",), COLUMNS)
-    with stand() as here, contextlib.ExitStack() as stack:
+    with servers() as here, contextlib.ExitStack() as stack:
         callers: dict[System, CallerProcess] = {}
         for system in HOPS:
             if reason := absent(system):

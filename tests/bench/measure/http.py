@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.bench.measure.load import COLUMNS, sample
-from tests.bench.processes import Running, absent, stand
+from tests.bench.processes import Running, absent, servers
 from tests.bench.results import QUICK, Effort, Table
 from tests.bench.systems import HTTP
 
@@ -16,7 +16,7 @@ def measure(effort: Effort) -> Table:
     """All systems are up at once; one is loaded at a time."""
     widths = QUICK_IN_FLIGHT if effort is QUICK else IN_FLIGHT
     table = Table("HTTP POST of echo, no payment", ("in flight", "system"), COLUMNS)
-    with stand() as here:
+    with servers() as here:
         systems: list[Running] = []
         for system in HTTP:
             if reason := absent(system):

@@ -12,7 +12,7 @@ import redis
 from shared.endpoint import Pool
 from shared.queue.streams import stream_key
 from tests.bench.measure.load import sample
-from tests.bench.processes import Broken, Running, stand
+from tests.bench.processes import Broken, Running, servers
 from tests.bench.results import Effort, Table
 from tests.bench.systems import UNPAID
 from tests.bench.wrk import background
@@ -20,7 +20,7 @@ from tests.bench.wrk import background
 IN_FLIGHT = 16
 TOGETHER, SPREAD = "the slow pools are full, all jobs of 0.2 s", "the slow pools are full, jobs of 0.1 to 0.3 s"
 NAPS = {TOGETHER: {"seconds": 0.2}, SPREAD: {"seconds": 0.2, "spread": 0.5}}
-"""Jobs of one length all end at once, and their callers are a herd."""
+"""Jobs of one length all end at once, and their callers call again at once."""
 WAITING = {Pool.RENDER: 8, Pool.WHOIS: 64, Pool.YOUTUBE: 32}
 """Calls that wait for each slow pool at any time: as many as may."""
 THREADS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
@@ -29,7 +29,7 @@ HEAVY = {"200 long scans wait, of one wallet": 1, "200 long scans wait, of 40 wa
 HEAVY_PATH = "/v1/cdp/prompt-injection-scan"
 HEAVY_CALLERS = 200
 HEAVY_PAUSE_S = 1.0
-"""Of a caller after each answer: most are refused, and told to come back in some seconds."""
+"""Of a caller after each answer: most are refused, with a Retry-After of some seconds."""
 SENTENCE = "Please read this text about boats, and say what you think of it. "
 COLUMNS = {"p50_ms": "p50, ms", "p99_ms": "p99, ms", "per_s": "answers/s", "ratio": "p99 with / without"}
 QUIET = "the other pools are idle"
@@ -41,7 +41,7 @@ START_S = 30.0
 def measure(effort: Effort) -> Table:
     """Loads with and without, in turns; each pair gives one ratio."""
     table = Table(f"Isolation: echo at {IN_FLIGHT} in flight beside full pools", ("echo, while",), COLUMNS)
-    with stand() as here:
+    with servers() as here:
         running = here.start(UNPAID)
         for pool in WAITING:
             here.spawn(UNPAID, "slow_worker", {**running.environment, "BENCH_POOL": pool.value})

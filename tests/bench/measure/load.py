@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.bench.processes import Running, Stand
+from tests.bench.processes import Running, Servers
 from tests.bench.results import Table
-from tests.bench.roles import PATH
-from tests.bench.wrk import ECHO_BODY, load
+from tests.bench.wrk import load
 
 COLUMNS = {
     "per_s": "answers/s",
@@ -19,7 +18,7 @@ COLUMNS = {
 
 
 def sample(
-    here: Stand,
+    here: Servers,
     running: Running,
     table: Table,
     *,
@@ -27,13 +26,10 @@ def sample(
     seconds: int,
     payments: Path | None = None,
     unpaid: bool = False,
-    path: str = PATH,
-    body: str = ECHO_BODY,
 ) -> dict[str, float]:
     """The values of COLUMNS. Calls that failed are noted below the table."""
     cpu_s, redis_s = running.cpu_s(), here.redis_cpu_s()
-    url = running.origin + path
-    seen = load(url, in_flight=in_flight, seconds=seconds, body=body, payments=payments, unpaid=unpaid)
+    seen = load(running.echo_url, in_flight=in_flight, seconds=seconds, payments=payments, unpaid=unpaid)
     if seen.failed:
         table.notes.append(
             f"{running.system.label}: {seen.failed} of {seen.requests} calls failed at {in_flight} in flight."

@@ -1,4 +1,4 @@
-"""Sections 3 and 4: paid calls with real EIP-3009 signatures, and unpaid calls that are told the price."""
+"""Sections 3 and 4: paid calls with real EIP-3009 signatures, and unpaid calls that get the price."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from tests.bench.measure.load import COLUMNS, sample
 from tests.bench.payments import offered, write_payments
-from tests.bench.processes import Running, Stand, absent, stand
+from tests.bench.processes import Running, Servers, absent, servers
 from tests.bench.results import Effort, Table
 from tests.bench.systems import SHOPS
 from tests.bench.wrk import PaymentsUsedUp
@@ -45,8 +45,8 @@ def measure(effort: Effort) -> tuple[Table, Table]:
 
 
 @contextmanager
-def _shops(table: Table) -> Iterator[tuple[Stand, list[Running]]]:
-    with stand() as here:
+def _shops(table: Table) -> Iterator[tuple[Servers, list[Running]]]:
+    with servers() as here:
         here.start_facilitator()
         shops: list[Running] = []
         for system in SHOPS:
@@ -62,7 +62,7 @@ def _shops(table: Table) -> Iterator[tuple[Stand, list[Running]]]:
 class Payments:
     """Signs before each load what the load will need: a payment is good for a minute, and for one call."""
 
-    def __init__(self, here: Stand) -> None:
+    def __init__(self, here: Servers) -> None:
         self._here = here
         self._file = here.folder / "payments"
         self._per_s: dict[str, float] = {}

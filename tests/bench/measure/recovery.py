@@ -16,7 +16,7 @@ from shared.endpoint import Pool
 from shared.queue.streams import GROUP, stream_key
 from tests.bench import proc
 from tests.bench.callers import Waiting
-from tests.bench.processes import Broken, Stand, stand
+from tests.bench.processes import Broken, Servers, servers
 from tests.bench.results import Effort, Table
 from tests.bench.systems import UNPAID
 
@@ -36,8 +36,8 @@ def measure(effort: Effort) -> Table:
     """From the kill to each answer, less the time that a job takes."""
     table = Table(f"Recovery: SIGKILL of a worker process with {JOBS} jobs running", ("case",), COLUMNS)
     for _ in range(effort.trials):
-        # A fresh stand each time: a queue that has lost a worker is not what the next one starts from.
-        with stand() as here:
+        # Fresh servers each time: a queue that has lost a worker is not what the next one starts from.
+        with servers() as here:
             beyond = sorted(_trial(here))
         table.add(ROW, answered=len(beyond))
         if beyond:
@@ -45,7 +45,7 @@ def measure(effort: Effort) -> Table:
     return table
 
 
-def _trial(here: Stand) -> list[float]:
+def _trial(here: Servers) -> list[float]:
     """For each caller that got 200: seconds beyond the job's own time."""
     running = here.start(UNPAID)
     wide = {**running.environment, "BENCH_POOL": Pool.WHOIS.value, "BENCH_THREADS": str(JOBS)}

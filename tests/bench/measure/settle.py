@@ -1,4 +1,4 @@
-"""Section 10: paid echo with real settlements on anvil. The shop is ours; the facilitators differ, each with its own node."""
+"""Section 8: paid echo with real settlements on anvil. The shop is ours; the facilitators differ, each with its own node."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
 from shared.nodes.json_rpc import Call, JsonRpc
 from shared.x402.evm import address_of
 from tests.bench import proc
+from tests.bench.measure import channels
 from tests.bench.measure.gas import ImpersonatedChain, measure_gas
 from tests.bench.payments import offered, write_payments_of
-from tests.bench.processes import Running, Stand, absent, stand
+from tests.bench.processes import Running, Servers, absent, servers
 from tests.bench.results import Effort, Table
 from tests.bench.systems import ONE_BY_ONE, PAID, SDK_FACILITATOR, SETTLERS, System
 from tests.bench.wrk import LoadFailed, PaymentsUsedUp, load
@@ -71,10 +72,10 @@ class Settler:
         return sum(int(one["gasUsed"], 16) for one in blocks)
 
 
-def measure(effort: Effort) -> tuple[Table, Table]:
-    """Loads in turns, and the gas of groups."""
+def measure(effort: Effort) -> tuple[Table, Table, Table]:
+    """Loads in turns, the gas of groups, and channels beside `exact`."""
     table = Table("Paid POST of echo, settled on a local chain", ("in flight", "system"), COLUMNS)
-    with stand() as here, ExitStack() as stack:
+    with servers() as here, ExitStack() as stack:
         keys = [PrivateKey() for _ in range(PAYERS)]
         settlers = []
         for number, system in enumerate(SETTLERS):
@@ -96,11 +97,11 @@ def measure(effort: Effort) -> tuple[Table, Table]:
                         in_flight=in_flight,
                         seconds=effort.seconds + MORE_SECONDS[in_flight],
                     )
-    return table, gas
+    return table, gas, channels.measure(effort)
 
 
 def _sample(
-    here: Stand,
+    here: Servers,
     settler: Settler,
     keys: list[PrivateKey],
     table: Table,
@@ -146,7 +147,7 @@ def _sample(
 
 
 @contextmanager
-def _settler(here: Stand, system: System, folder: Path, keys: list[PrivateKey]) -> Iterator[Settler]:
+def _settler(here: Servers, system: System, folder: Path, keys: list[PrivateKey]) -> Iterator[Settler]:
     """A node with funded payers, a facilitator on it, and a shop on that."""
     folder.mkdir()
     chain = start_chain(folder, node_folders=[ROOT / "var" / "node"])

@@ -60,20 +60,10 @@ SHOPS = (SDK, PAID)
 
 OUR_FACILITATOR = System("ours_facilitator", "ours, in groups", ("api",))
 ONE_BY_ONE = System("ours_facilitator", "ours, one by one", ("api",))
+CLAIMER = System("ours_claimer", "our claimer", ("claimer",))
 SDK_FACILITATOR = System("sdk_facilitator", "official SDK's facilitator", ("api",), (*_FASTAPI, "x402", "web3"))
+SDK_CHANNELS = System(
+    "fastapi_channels", "official SDK's server, vouchers of channels", ("api",), (*_FASTAPI, "x402", "httpx")
+)
 SETTLERS = (SDK_FACILITATOR, ONE_BY_ONE, OUR_FACILITATOR)
-"""Section 10: our shop with real settlements, by each of these on a node of its own."""
-
-FASTAPI_WEB3 = System("fastapi_web3", "FastAPI + AsyncWeb3, inline", ("api",), (*_FASTAPI, "web3"))
-READERS = (FASTAPI_WEB3, UNPAID)
-"""Section 8: HTTP that reads a chain."""
-
-RENDER = System("ours_render", "ours", ())
-_PLAYWRIGHT = ("playwright.async_api", "trafilatura")
-LOAD = System("playwright_render", "Playwright until load, trafilatura", (), _PLAYWRIGHT)
-NETWORK_IDLE = System("playwright_render", "Playwright until networkidle, trafilatura", (), _PLAYWRIGHT)
-RENDERERS = (RENDER, LOAD, NETWORK_IDLE)
-"""Section 9: pages in a browser, and what they say. Each is one process with its browser: there is no server."""
-
-SITE = System("site", "the site", ("serve",))
-"""What they render."""
+"""Section 8: our shop with real settlements, by each of these on a node of its own."""

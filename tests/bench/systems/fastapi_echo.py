@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
@@ -17,6 +19,6 @@ def said(message: str | None) -> dict[str, object]:
     return {"ok": True, "service": "coinslot", "youSent": message}
 
 
-def new_app() -> FastAPI:
+def new_app(lifespan: Any = None) -> FastAPI:
     """An application without documents."""
-    return FastAPI(openapi_url=None)
+    return FastAPI(openapi_url=None, lifespan=lifespan)

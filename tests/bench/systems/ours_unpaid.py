@@ -46,7 +46,6 @@ from workers.queue.broker import StreamBroker
 MODULE = "tests.bench.systems.ours_unpaid"
 SLOW_POOLS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
 """And their threads, as in the Procfile."""
-WIDTH = {**SLOW_POOLS, Pool.NET: 32, Pool.CHAIN: 32}
 
 
 class Nap(msgspec.Struct, frozen=True):
@@ -118,8 +117,8 @@ def create_app() -> Rsgi:
     return Rsgi(app, app.lifespan)
 
 
-class SparedLedger(AnswerStore):
-    """What stores the answers of paid calls, and of no others. All are sealed."""
+class PaidAnswerStore(AnswerStore):
+    """Stores the answers of paid calls only. All answers are sealed."""
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
         """The answers that count."""
@@ -130,7 +129,7 @@ class SparedLedger(AnswerStore):
 
 def create_broker() -> StreamBroker:
     """The real broker without the ledger, with the sleeping jobs beside echo."""
-    with patch.object(workers.main, "AnswerStore", SparedLedger):
+    with patch.object(workers.main, "AnswerStore", PaidAnswerStore):
         return create_real_broker(CATALOGUE)
 
 
@@ -150,10 +149,10 @@ def serve() -> None:
 
 
 def slow_worker() -> None:
-    """That of a pool that waits for others. BENCH_POOL says which, BENCH_THREADS how wide."""
-    pool, threads = Pool(os.environ["BENCH_POOL"]), os.environ.get("BENCH_THREADS")
-    width = threads or str(WIDTH[pool])
-    options = ("--queues", pool.value, "--processes", "1", "--threads", width)
+    """A worker of the slow pool BENCH_POOL, with BENCH_THREADS threads."""
+    pool = Pool(os.environ["BENCH_POOL"])
+    threads = os.environ.get("BENCH_THREADS", str(SLOW_POOLS[pool]))
+    options = ("--queues", pool.value, "--processes", "1", "--threads", threads)
     become("-m", "dramatiq", f"{MODULE}:create_broker", *options)
 
 

@@ -43,10 +43,10 @@ async def connect() -> Call:
 
     async def call(text: str) -> str:
         key = uuid.uuid4().hex
-        heard = asyncio.create_task(queue.listen([key], is_over, timeout=30))
+        ended = asyncio.create_task(queue.listen([key], is_over, timeout=30))
         await asyncio.sleep(0)  # it listens from here on
         await queue.enqueue("echo", key=key, text=text)
-        await heard
+        await ended
         job = await queue.job(key)
         assert job is not None
         assert job.status is Status.COMPLETE, job

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from x402 import x402FacilitatorSync
 from x402.mechanisms.evm import FacilitatorWeb3Signer
+from x402.mechanisms.evm.batch_settlement.facilitator import BatchSettlementEvmFacilitator
 from x402.mechanisms.evm.exact import register_exact_evm_facilitator
 from x402.schemas import PaymentPayload, PaymentRequirements
 
@@ -20,6 +21,7 @@ def create_app() -> FastAPI:
     """The standard API: /supported, /verify, /settle."""
     signer = FacilitatorWeb3Signer(private_key=os.environ["BENCH_SETTLER_KEY"], rpc_url=os.environ["BENCH_NODE_URL"])
     facilitator = register_exact_evm_facilitator(x402FacilitatorSync(), signer, NETWORK)
+    facilitator.register([NETWORK], BatchSettlementEvmFacilitator(signer))
     app = FastAPI()
 
     def read(body: dict[str, Any]) -> tuple[PaymentPayload, PaymentRequirements]:

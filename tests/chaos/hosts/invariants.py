@@ -1,4 +1,4 @@
-"""What holds beside the twelve invariants (tests/chaos/checker.py) when the ledger is on several hosts."""
+"""What holds in addition to the twelve invariants (tests/chaos/checker.py) when the ledger is on several hosts."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def missing(history: History) -> Iterator[str]:
 
 
 def undone(history: History) -> Iterator[str]:
-    """14. Nothing that was told is undone: who was told that his payment is charged is never told later that it is not. Who
+    """14. Nothing that was answered is undone: whose payment was reported as charged never gets the answer that it is not. Who
     tries the payment with another body learns of both."""
     for payment, answers in by_payment(history.answers).items():
         own = [answer for answer in answers if answer.fingerprint == history.owner(payment)]
         charged_at = min((answer.at for answer in own if _is_charged(answer)), default=float("inf"))
         for later in own:
             if later.sent > charged_at and (later.status == 402 or later.charged is False):
-                yield f"{payment} was told as charged and then got {later.status} {later.code}"
+                yield f"{payment} was reported as charged and then got {later.status} {later.code}"
 
 
 def unequal(digests: Mapping[str, tuple[str, str]]) -> Iterator[str]:

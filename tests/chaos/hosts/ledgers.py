@@ -19,31 +19,7 @@ NAME = "coinslot"
 DOWN_AFTER_MS = 1_000
 """Shorter than on real hosts, so that a run sees several failovers."""
 
-_SERVER = """
-bind * -::*
-protected-mode no
-port {port}
-dir {folder}
-save ""
-appendonly yes
-appendfsync always
-maxmemory-policy noeviction
-slowlog-log-slower-than -1
-min-replicas-to-write 1
-min-replicas-max-lag 2
-repl-timeout 5
-repl-diskless-sync-delay 0
-enable-debug-command yes
-"""
-_SENTINEL = """
-bind * -::*
-protected-mode no
-port {port}
-dir {folder}
-sentinel monitor {name} {primary} {primary_port} 2
-sentinel down-after-milliseconds {name} {down_ms}
-sentinel failover-timeout {name} 5000
-"""
+_SERVER, _SENTINEL = (Path(__file__).with_name(f"{name}.conf").read_text() for name in ("server", "sentinel"))
 
 
 @dataclass(frozen=True, slots=True)

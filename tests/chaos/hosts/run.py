@@ -22,7 +22,7 @@ from tests.chaos.history import History, read_history
 from tests.chaos.hosts import network
 from tests.chaos.hosts.invariants import check_hosts
 from tests.chaos.hosts.ledgers import Ledger
-from tests.chaos.hosts.servers import ROUTED, HostStand, host_stand
+from tests.chaos.hosts.servers import ROUTED, HostService, running_host_service
 from tests.chaos.run import MOST_EXECUTIONS, Chaos, Figures
 from tests.chaos.servers import SETTLE_TIMEOUT_S
 
@@ -44,9 +44,9 @@ def ledger_faults(plan: random.Random) -> Iterator[str]:
 class HostChaos(Chaos):
     """One run on several hosts."""
 
-    def __init__(self, stand: HostStand, figures: Figures) -> None:
-        super().__init__(stand, figures)
-        self._hosts = stand
+    def __init__(self, service: HostService, figures: Figures) -> None:
+        super().__init__(service, figures)
+        self._hosts = service
         self._failovers = 0
 
     async def _kill(self) -> None:
@@ -129,7 +129,7 @@ def run(seconds: float, seed: int, replicas: int, primaries: int, keep: Path | N
         keep: where its files and logs are copied to when something was wrong.
     """
     figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.1, 0.5))
-    with host_stand(seed=str(seed), faults=figures.faults, replicas=replicas, primaries=primaries) as made:
+    with running_host_service(seed=str(seed), faults=figures.faults, replicas=replicas, primaries=primaries) as made:
         asyncio.run(HostChaos(made, figures).run())
         if figures.violations and keep is not None:
             shutil.copytree(made.folder, keep, dirs_exist_ok=True)

@@ -18,7 +18,7 @@ from tests.chaos.hosts.ledgers import PORT as LEDGER_PORT
 from tests.chaos.hosts.ledgers import Ledger
 from tests.chaos.hosts.network import address, inside
 from tests.chaos.probe import FOLDER
-from tests.chaos.servers import READY_WITHIN_S, Stand, answers
+from tests.chaos.servers import READY_WITHIN_S, Service, answers
 
 ROUTED = ("api-1", "api-2", "worker-1", "worker-2")
 """Hosts with a HAProxy of their own, which leads to the ledger's primary."""
@@ -26,7 +26,7 @@ SERVICES = (*ROUTED, "facilitator", "queue", "proxy")
 PORT = 8080
 
 
-class HostStand(Stand):
+class HostService(Service):
     """All processes of one run. Those of a ledger host are `ledger-1` and `sentinel-1`.
 
     Args:
@@ -159,11 +159,11 @@ def _haproxy(configuration: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def host_stand(*, seed: str, faults: float, replicas: int, primaries: int) -> Iterator[HostStand]:
-    """A running stand, of which nothing is left."""
+def running_host_service(*, seed: str, faults: float, replicas: int, primaries: int) -> Iterator[HostService]:
+    """The running servers. At the end all of them are stopped, and their files are removed."""
     network.make_hosts()
     with tempfile.TemporaryDirectory(prefix="coinslot-hosts-") as folder:
-        made = HostStand(Path(folder), seed=seed, faults=faults, replicas=replicas, primaries=primaries)
+        made = HostService(Path(folder), seed=seed, faults=faults, replicas=replicas, primaries=primaries)
         try:
             made.start_all()
             yield made

@@ -40,7 +40,7 @@ class Bug:
 
     @property
     def patch(self) -> Patch:
-        """For the zygote."""
+        """For the forking parent."""
         return Patch(self.path, self.old, self.new)
 
 
@@ -51,7 +51,7 @@ def _case(outcome: str, failpoint: str = "") -> Case:
 SLOW_COPIES = Case(Outcome(("slow",)), copies=3)
 
 BUGS: dict[str, Bug] = {
-    "another body is not told from the one that paid": Bug(
+    "another body is taken for the one that paid": Bug(
         LOOK_UP,
         "if claimed_by ~= fingerprint and claimed_by ~= previous_fingerprint then\n"
         "  return {(state == 'SETTLING' or state == 'UNKNOWN') and 'claimed' or 'conflict'}\n"

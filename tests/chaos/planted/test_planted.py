@@ -10,7 +10,7 @@ import pytest
 
 from compose.sandbox.child import ROOT
 from tests.chaos.planted.table import BUGS, Bug
-from tests.chaos.servers import stand
+from tests.chaos.servers import running_service
 from tests.chaos.slots import Result, run_cases
 
 
@@ -19,7 +19,7 @@ def results() -> dict[str, tuple[Result, Result]]:
     """Each case with its guard, and without."""
     with_guards = [bug.case for bug in BUGS.values()]
     without = [dataclasses.replace(bug.case, patches=(bug.patch,)) for bug in BUGS.values()]
-    with stand(names=("ledger", "queue", "facilitator")) as made:
+    with running_service(names=("ledger", "queue", "facilitator")) as made:
         found = asyncio.run(run_cases([*without, *with_guards], made))
     return dict(zip(BUGS, zip(found[len(BUGS) :], found[: len(BUGS)], strict=True), strict=True))
 

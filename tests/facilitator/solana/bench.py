@@ -11,7 +11,8 @@ from solders.hash import Hash
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
-from compose.sandbox.solana import USDC, SolanaSandbox
+from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.solana import USDC
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
@@ -25,7 +26,7 @@ MINT = Pubkey.from_string(USDC.mint)
 class SolanaBench:
     """One ledger."""
 
-    sandbox: SolanaSandbox
+    sandbox: LocalLedger
     rpc: JsonRpc
 
     def payer(self, funds: int | None = 1_000_000) -> Keypair:

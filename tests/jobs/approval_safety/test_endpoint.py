@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
 import pytest
 
-from jobs.approval_safety.age import DAY_S, MAX_PROBES, WINDOW_S, week_ago
-from jobs.approval_safety.endpoint import ENDPOINT, Request
+from jobs.approval_safety.age import DAY_S, WINDOW_S
+from jobs.approval_safety.endpoint import ENDPOINT
 from jobs.engines.evm import data_file
-from jobs.engines.evm.reader import NotAContract, Reader
+from jobs.engines.evm.reader import NotAContract
 from jobs.engines.evm.selectors import (
     ALLOWANCE,
     BALANCE_OF,
@@ -20,11 +18,9 @@ from jobs.engines.evm.selectors import (
     IMPLEMENTATION_SLOT,
     SUPPORTS_INTERFACE,
 )
-from jobs.ports.chains import BlockTime
 from shared.endpoint import InvalidField
 from tests.each import each
-from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, context, word
-from tests.sites import decoded
+from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, answered, word
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 OTHER = "0x5555555555555555555555555555555555555555"
@@ -38,7 +34,7 @@ WEEK = WINDOW_S // 2
 MINIMAL = bytes.fromhex("363d3d373d3d3d363d73" + LOGIC[2:] + "5af43d82803e903d91602b57fd5bf3")
 
 
-def world() -> FakeChains:
+def usual_chains() -> FakeChains:
     """USDC, and a spender that is as old as the chain."""
     chains = FakeChains()
     chains.base.token(USDC, "USDC", 6, "USD Coin", supply=10**16)
@@ -50,9 +46,7 @@ def world() -> FakeChains:
 def judged(chains: FakeChains, *, amount: str = "1000000", **body: Any) -> dict[str, Any]:
     """The answer, as JSON in and out."""
     sent = {"chain": "base", "token": USDC, "spender": SPENDER, "amount": amount} | body
-    request = decoded(Request, sent)
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(ENDPOINT.run(request, context(chains))))
-    return answer
+    return answered(ENDPOINT, chains, sent)
 
 
 def codes(answer: dict[str, Any]) -> list[str]:
@@ -62,7 +56,7 @@ def codes(answer: dict[str, Any]) -> list[str]:
 
 def test_an_old_contract_and_a_small_amount() -> None:
     """Nothing to say against it."""
-    answer = judged(world())
+    answer = judged(usual_chains())
     assert (answer["riskLevel"], answer["riskScore"], answer["recommendation"]) == ("low", 0, "proceed")
     assert not any(answer["flags"].values())
     assert (answer["spender"]["isContract"], answer["spender"]["ageDays"]) == (True, 7)
@@ -75,21 +69,21 @@ def test_an_old_contract_and_a_small_amount() -> None:
 @each("amount", ["unlimited", "UNLIMITED", str(2**256 - 1), hex(2**255), str(2**160 - 1), str(10**16 + 1)])
 def test_amounts_without_limit(amount: str) -> None:
     """In all their forms; more than the supply, too."""
-    answer = judged(world(), amount=amount)
+    answer = judged(usual_chains(), amount=amount)
     assert answer["flags"]["unlimitedApproval"] is True
     assert (answer["riskLevel"], answer["recommendation"]) == ("low", "reduce_amount")
 
 
 def test_an_account_with_a_key_is_no_spender() -> None:
     """Whoever has the key takes the tokens."""
-    answer = judged(world(), spender=ALICE)
+    answer = judged(usual_chains(), spender=ALICE)
     assert (answer["flags"]["eoaSpender"], answer["riskLevel"], answer["recommendation"]) == (True, "high", "reject")
-    assert judged(world(), spender=ALICE, amount="unlimited")["riskLevel"] == "critical"
+    assert judged(usual_chains(), spender=ALICE, amount="unlimited")["riskLevel"] == "critical"
 
 
 def test_a_delegated_account_is_still_one() -> None:
     """EIP-7702."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[SPENDER] = bytes.fromhex("ef0100" + LOGIC[2:])
     answer = judged(chains)
     assert (answer["flags"]["eoaSpender"], answer["riskLevel"]) == (True, "high")
@@ -101,7 +95,7 @@ def test_a_delegated_account_is_still_one() -> None:
 @each(("created", "is_fresh"), [(HEAD - WEEK + 2_000, True), (HEAD - 10, True), (HEAD - WEEK - 10, False), (0, False)])
 def test_fresh_is_younger_than_seven_days(created: int, is_fresh: bool) -> None:
     """By the code at the block of then."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[SPENDER] = [(created, CONTRACT)]
     answer = judged(chains, amount="unlimited")
     assert answer["flags"]["freshContract"] is is_fresh
@@ -111,7 +105,7 @@ def test_fresh_is_younger_than_seven_days(created: int, is_fresh: bool) -> None:
 
 def test_without_an_archive_nothing_is_safe() -> None:
     """Unverifiable, and never low."""
-    chains = world()
+    chains = usual_chains()
     chains.base.archive = False
     answer = judged(chains)
     assert (answer["flags"]["unverifiable"], answer["spender"]["ageDays"]) == (True, None)
@@ -120,14 +114,14 @@ def test_without_an_archive_nothing_is_safe() -> None:
 
 def test_a_chain_that_is_younger_than_a_week_cannot_say() -> None:
     """Unverifiable as well."""
-    chains = world()
+    chains = usual_chains()
     chains.base.head = 1_000
     assert judged(chains)["flags"]["unverifiable"] is True
 
 
 def test_code_that_changed_under_an_address() -> None:
     """Destroyed and created anew, with other code."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[SPENDER] = [(0, CONTRACT + b"old"), (HEAD - 100, CONTRACT)]
     assert codes(judged(chains)) == ["code_changed"]
 
@@ -137,7 +131,7 @@ def test_code_that_changed_under_an_address() -> None:
 )
 def test_a_proxy_is_followed(logic: int, expected: list[str]) -> None:
     """The age of the code that runs counts, too."""
-    chains = world()
+    chains = usual_chains()
     chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = word(LOGIC)
     chains.base.code[LOGIC] = [(logic, CONTRACT)]
     answer = judged(chains)
@@ -148,7 +142,7 @@ def test_a_proxy_is_followed(logic: int, expected: list[str]) -> None:
 
 def test_an_upgrade_of_this_week_counts() -> None:
     """Also to code that is old."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[BEACON] = CONTRACT
     chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = [(0, word(BEACON)), (HEAD - 100, word(LOGIC))]
     assert codes(judged(chains)) == ["fresh_implementation", "upgradeable_proxy"]
@@ -156,7 +150,7 @@ def test_an_upgrade_of_this_week_counts() -> None:
 
 def test_a_beacon_is_asked() -> None:
     """ERC-1967: now, and as it was."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[BEACON] = CONTRACT
     chains.base.storage[SPENDER, BEACON_SLOT] = word(BEACON)
     chains.base.calls[BEACON, IMPLEMENTATION] = word(LOGIC)
@@ -168,7 +162,7 @@ def test_a_beacon_is_asked() -> None:
 
 def test_a_minimal_proxy_cannot_change() -> None:
     """ERC-1167: what it runs counts, and nobody may replace it."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[SPENDER] = MINIMAL
     assert codes(judged(chains)) == ["minimal_proxy"]
     chains.base.code[LOGIC] = [(HEAD - 10, CONTRACT)]
@@ -179,7 +173,7 @@ def test_a_minimal_proxy_cannot_change() -> None:
 
 def test_proxies_in_a_circle_come_to_an_end() -> None:
     """Two that point at each other."""
-    chains = world()
+    chains = usual_chains()
     chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = word(LOGIC)
     chains.base.storage[LOGIC, IMPLEMENTATION_SLOT] = word(SPENDER)
     assert judged(chains)["spender"]["implementation"] == "0x" + "8" * 40
@@ -200,7 +194,7 @@ def test_proxies_in_a_circle_come_to_an_end() -> None:
 )
 def test_copycats(symbol: str, name: str, likeness: str | None, level: str) -> None:
     """What looks like a canonical token at another address."""
-    chains = world()
+    chains = usual_chains()
     chains.base.token(OTHER, symbol, 6, name)
     answer = judged(chains, token=OTHER)
     assert answer["flags"]["copycatToken"] is (likeness is not None)
@@ -215,7 +209,7 @@ def test_copycats(symbol: str, name: str, likeness: str | None, level: str) -> N
 
 def test_known_addresses_are_critical() -> None:
     """On the list of this chain; on another's it is the same key."""
-    chains = world()
+    chains = usual_chains()
     chains.ethereum.token(OTHER, "HONEST", 18)
     listed = "0x000000000532b45f47779fce440748893b257865"
     chains.ethereum.code[listed] = chains.base.code[listed] = CONTRACT
@@ -233,7 +227,7 @@ def test_known_addresses_are_critical() -> None:
 
 def test_a_proxy_of_a_known_address_is_one() -> None:
     """What it runs is what counts."""
-    chains = world()
+    chains = usual_chains()
     listed = "0x000000000532b45f47779fce440748893b257865"
     chains.base.code[listed] = CONTRACT
     chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = word(listed)
@@ -244,7 +238,7 @@ def test_a_proxy_of_a_known_address_is_one() -> None:
 
 def test_zero_takes_an_approval_back() -> None:
     """Safe whoever the spender is; the past is not looked at."""
-    chains = world()
+    chains = usual_chains()
     answer = judged(chains, amount="0", spender="0x000000000532b45f47779fce440748893b257865")
     assert (answer["riskLevel"], answer["recommendation"], codes(answer)) == ("low", "proceed", ["revocation"])
     assert not any(block is not None and block != HEAD for _, _, block in chains.reads)
@@ -252,7 +246,7 @@ def test_zero_takes_an_approval_back() -> None:
 
 def test_known_spenders_have_a_name() -> None:
     """And an approval without limit of them is common."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[PERMIT2] = CONTRACT
     answer = judged(chains, spender=PERMIT2, amount="unlimited")
     assert (answer["spender"]["label"], answer["riskScore"]) == ("Permit2", 10)
@@ -260,7 +254,7 @@ def test_known_spenders_have_a_name() -> None:
 
 def test_the_owners_side() -> None:
     """What it has, and what it approved before."""
-    chains = world()
+    chains = usual_chains()
     chains.base.calls[USDC, BALANCE_OF] = word(0)
     chains.base.calls[USDC, ALLOWANCE] = word(5)
     answer = judged(chains, owner=ALICE)
@@ -273,25 +267,25 @@ def test_the_owners_side() -> None:
 
 def test_the_token_itself_as_spender() -> None:
     """Hardly meant."""
-    assert "spender_is_token" in codes(judged(world(), spender=USDC))
+    assert "spender_is_token" in codes(judged(usual_chains(), spender=USDC))
 
 
 def test_a_known_address_without_code_is_known_for_nothing() -> None:
     """What many approve elsewhere is not here."""
-    answer = judged(world(), spender=PERMIT2)
+    answer = judged(usual_chains(), spender=PERMIT2)
     assert (codes(answer), answer["spender"]["label"]) == (["eoa_spender"], None)
 
 
 def test_a_contract_that_answers_nothing_may_be_no_token() -> None:
     """It is said; what the spender is, counts all the same."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[OTHER] = CONTRACT
     assert codes(judged(chains, token=OTHER)) == ["no_decimals", "no_total_supply"]
 
 
 def test_an_approval_of_nft_0_takes_nothing_back() -> None:
     """It is the id of one, as any other."""
-    chains = world()
+    chains = usual_chains()
     chains.base.calls[USDC, SUPPORTS_INTERFACE] = word(1)
     answer = judged(chains, amount="0", spender=OTHER)
     assert codes(answer)[0] == "eoa_spender"
@@ -300,7 +294,7 @@ def test_an_approval_of_nft_0_takes_nothing_back() -> None:
 
 def test_an_nft_has_no_amount() -> None:
     """Its id may be any number."""
-    chains = world()
+    chains = usual_chains()
     chains.base.calls[USDC, SUPPORTS_INTERFACE] = word(1)
     answer = judged(chains, amount=str(2**255))
     assert (answer["flags"]["unlimitedApproval"], answer["amountFormatted"]) == (False, None)
@@ -310,7 +304,7 @@ def test_an_nft_has_no_amount() -> None:
 @pytest.mark.parametrize("code", [b"", bytes.fromhex("ef0100" + LOGIC[2:])])
 def test_a_token_without_code_is_refused(code: bytes) -> None:
     """Nothing can be approved there."""
-    chains = world()
+    chains = usual_chains()
     chains.base.code[USDC] = code
     with pytest.raises(NotAContract):
         judged(chains)
@@ -320,26 +314,14 @@ def test_a_token_without_code_is_refused(code: bytes) -> None:
 def test_other_amounts_are_refused(amount: str) -> None:
     """Before the payment."""
     with pytest.raises(InvalidField):
-        judged(world(), amount=amount)
-
-
-@pytest.mark.parametrize("irregular", [{}, {HEAD - WEEK // 2: NOW - 20 * DAY_S}])
-def test_the_past_is_found_with_four_probes(irregular: dict[int, int]) -> None:
-    """And never more, whatever the times of blocks are."""
-    chains = world()
-    chains.base.times = irregular
-    reader = Reader(context(chains), "base")
-    reader.read()
-    week_ago(reader)
-    probes = [call for _, calls, _ in chains.reads for call in calls if isinstance(call, BlockTime)]
-    assert len(probes) <= MAX_PROBES
+        judged(usual_chains(), amount=amount)
 
 
 @each("head", [3, 10, 60, 200])
 def test_a_few_blocks_with_long_steps_between_them(head: int) -> None:
     """As a sandbox has them: thirty days in some blocks. What is old is never called fresh, nor the other way round."""
     for created in range(head + 1):
-        chains = world()
+        chains = usual_chains()
         chains.base.head = head
         chains.base.times = {block: NOW - 30 * DAY_S * (head - block) // head for block in range(head + 1)}
         chains.base.code[SPENDER] = [(created, CONTRACT)]

@@ -120,15 +120,3 @@ def test_more_danger_is_never_less_risk() -> None:
             if not getattr(evidence, field) or field == "age":
                 changed = dataclasses.replace(evidence, **{field: value})
                 assert judge(changed).score >= judge(evidence).score, field
-
-
-def test_the_ordinary_case_is_low() -> None:
-    """An old contract, a limited amount."""
-    judgement = judge(PLAIN)
-    assert (judgement.score, judgement.level, judgement.recommendation) == (0, "low", "proceed")
-
-
-def test_an_unlimited_approval_of_a_fresh_contract_is_refused() -> None:
-    """What most thefts look like."""
-    judgement = judge(dataclasses.replace(PLAIN, age="fresh", unlimited="max_uint256"))
-    assert (judgement.score, judgement.level, judgement.recommendation) == (85, "high", "reject")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from jobs.chain.endpoints import ENDPOINTS
@@ -20,11 +18,11 @@ from jobs.engines.evm.selectors import (
     SUPPORTS_INTERFACE,
     selector,
 )
-from jobs.ports.chains import FAILURES, Reverted
-from shared.endpoint import Endpoint, InvalidField, Pool
-from shared.outcome import UpstreamFailed
+from jobs.ports.chains import Reverted
+from jobs.site import Site
+from shared.endpoint import InvalidField
 from tests.each import each
-from tests.jobs.engines.evm.fake_chains import HEAD, NOW, FakeChains, context, text, word
+from tests.jobs.engines.evm.fake_chains import HEAD, NOW, FakeChains, answered, text, word
 from tests.sites import decoded
 
 TOKEN = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
@@ -44,11 +42,7 @@ FILLED: dict[str, dict[str, Any]] = {
 
 
 def ask(name: str, chains: FakeChains, now: int = NOW, **body: Any) -> dict[str, Any]:
-    """A call, as JSON in and out."""
-    endpoint = BY_NAME[name]
-    request = decoded(endpoint.request, {"chain": "base"} | FILLED[name] | body)
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(endpoint.run(request, context(chains, now))))
-    return answer
+    return answered(BY_NAME[name], chains, {"chain": "base"} | FILLED[name] | body, now)
 
 
 @pytest.fixture
@@ -59,15 +53,6 @@ def chains() -> FakeChains:
     found.base.calls[TOKEN, BALANCE_OF] = word(25_000_000)
     found.base.calls[TOKEN, ALLOWANCE] = word(2**256 - 1)
     return found
-
-
-@each("endpoint", ENDPOINTS)
-def test_declarations(endpoint: Endpoint) -> None:
-    """All on the chain pool; one is not listed."""
-    assert endpoint.pool is Pool.CHAIN
-    assert endpoint.failures == FAILURES
-    assert endpoint.listed is (endpoint.name != "chain/erc1155-balance")
-    assert set(endpoint.example.response) == {field.encode_name for field in msgspec.structs.fields(endpoint.response)}
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -192,7 +177,7 @@ def test_balances_of_erc1155(chains: FakeChains) -> None:
 def test_gas_and_what_it_costs(chains: FakeChains) -> None:
     """With the L1 fee on Base."""
     chains.base.estimate = 50_000
-    chains.base.calls[GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND] = word(1_000)
+    chains.base.calls[GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND + word(120 + 4)] = word(1_000)
     answer = ask("estimate-gas", chains)
     assert (answer["gas"], answer["gasHex"], answer["reverted"]) == ("50000", "0xc350", False)
     assert (answer["l1FeeWei"], answer["feeWei"]) == ("1000", str(50_000 * 6_000_000 + 1_000))
@@ -295,15 +280,8 @@ def test_what_can_be_known_before_is_refused_before(name: str, body: dict[str, A
 
 
 @each("name", BY_NAME)
-def test_other_chains_are_refused(name: str) -> None:
-    """Two are read."""
-    with pytest.raises(msgspec.ValidationError):
-        ask(name, FakeChains(), chain="polygon")
-
-
-@pytest.mark.parametrize("name", BY_NAME)
-def test_a_failing_node_is_a_502(name: str, chains: FakeChains) -> None:
-    """With one of the documented reasons."""
-    chains.base.fails = UpstreamFailed("no", reason="timeout")
-    with pytest.raises(UpstreamFailed):
-        ask(name, chains)
+def test_a_chain_without_a_node_is_refused(name: str) -> None:
+    """The request is refused before the payment, and the other chain is suggested."""
+    with pytest.raises(InvalidField) as refused:
+        decoded(BY_NAME[name].request, {"chain": "base"} | FILLED[name], Site(own=(), chains=["ethereum"]))
+    assert (refused.value.field, refused.value.suggestions) == ("chain", ("ethereum",))

@@ -18,7 +18,6 @@ from jobs.dns.records import answer
 from jobs.ports import Context, DnsRecord, DnsResponse
 from jobs.site import Site
 from shared.endpoint import InvalidField
-from shared.outcome import UpstreamFailed
 from tests.each import each
 from tests.sites import PUBLIC, decoded
 
@@ -30,9 +29,9 @@ _NAMES = [
 
 @dataclass
 class Names:
-    """jobs.ports.Dns, and the World it is in."""
+    """jobs.ports.Dns, and the ports that it is in."""
 
-    said: DnsResponse | UpstreamFailed
+    said: DnsResponse
     asked: list[tuple[str, str]] = field(default_factory=list)
     left_s: float = 0
     site: Site = PUBLIC
@@ -40,8 +39,6 @@ class Names:
     def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
         self.asked.append((name, record_type))
         self.left_s = deadline - time.monotonic()
-        if isinstance(self.said, UpstreamFailed):
-            raise self.said
         return self.said
 
     @property
@@ -142,16 +139,6 @@ def test_there_are_several_ways_to_say_no(
     assert len(got["answers"]) == len(records)
 
 
-@pytest.mark.parametrize("reason", ENDPOINT.failures)
-def test_a_failure_is_none_of_them(reason: str) -> None:
-    """It is a 502, and the same payment asks again."""
-    ports: Any = Names(UpstreamFailed("...", reason=reason))
-    with pytest.raises(UpstreamFailed) as caught:
-        run(Request(domain="example.com"), Context(payer="0x0", ports=ports))
-    assert caught.value.reason == reason
-    assert ENDPOINT.failures == ("timeout", "servfail")
-
-
 @each("name", RECORD_TYPES)
 def test_the_nine_types(name: str) -> None:
     """In upper and lower case; A when none is named."""
@@ -159,7 +146,6 @@ def test_the_nine_types(name: str) -> None:
         got, names = ask({"domain": "example.com", "recordType": spelling}, said())
         assert got["recordType"] == name
         assert names.asked == [("example.com", name)]
-    assert RECORD_TYPES == ("A", "AAAA", "MX", "TXT", "NS", "CNAME", "SOA", "SRV", "CAA")
     assert ask({"domain": "example.com"}, said())[1].asked == [("example.com", "A")]
 
 
@@ -173,25 +159,16 @@ def test_other_types_are_refused(record_type: str) -> None:
 @each(
     ("text", "name"),
     [
-        ("example.com", "example.com"),
-        ("EXAMPLE.Com.", "example.com"),
-        ("_dmarc.example.com", "_dmarc.example.com"),
-        ("_sip._tcp.example.com", "_sip._tcp.example.com"),
         ("*.example.com", "*.example.com"),
         ("a.*.example.com", "a.*.example.com"),
         ("4.3.2.1.in-addr.arpa", "4.3.2.1.in-addr.arpa"),
         ("1.0.8.b.d.0.1.0.0.2.ip6.arpa", "1.0.8.b.d.0.1.0.0.2.ip6.arpa"),
-        ("bücher.example.com", "xn--bcher-kva.example.com"),
         ("BU\u0308CHER.example.com。", "xn--bcher-kva.example.com"),
         ("straße.de", "xn--strae-oqa.de"),
-        ("xn--strae-oqa.de", "xn--strae-oqa.de"),
         ("nope.invalid", "nope.invalid"),
         ("a.example", "a.example"),
-        ("r3---sn-abc.example.com", "r3---sn-abc.example.com"),
         ("0.example.com", "0.example.com"),
         ("1.2.3.4.example.com", "1.2.3.4.example.com"),
-        ("a" * 63 + ".com", "a" * 63 + ".com"),
-        (".".join(["a" * 61] * 4) + ".abcde", ".".join(["a" * 61] * 4) + ".abcde"),
         (".".join(["a" * 61] * 4) + ".abcde.", ".".join(["a" * 61] * 4) + ".abcde"),
     ],
 )
@@ -204,63 +181,36 @@ def test_names_that_may_be_asked_for(text: str, name: str) -> None:
 @each(
     "text",
     [
-        *("", ".", "..", "example.com..", ".example.com", "a..example.com", "*", "*.*", "a*.example.com", "**.com"),
         *(
+            "",
+            "..",
+            "a..example.com",
+            "*",
+            "*.*",
+            "a*.example.com",
+            "**.com",
             " example.com",
             "example.com ",
-            "exam ple.com",
-            "example.com\n",
-            "example.com\x00",
             "a\tb.com",
-            "a\u00a0b.com",
         ),
+        *("example.com\n", "example.com\x00", "a\u00a0b.com", "ü" * 60 + ".com", "a." * 600 + "com", "a" * 100_000),
+        *("1.2.3.4", "127.1", "2130706433", "１.2.3.4", "::", "::ffff:127.0.0.1", "[::ffff:1.2.3.4]", "2001:db8::1"),
         *(
-            "a" * 64 + ".com",
-            "ü" * 60 + ".com",
-            ".".join(["a" * 61] * 4) + ".abcdef",
-            "a." * 600 + "com",
-            "a" * 100_000,
-        ),
-        *(
-            "1.2.3.4",
-            "1.2.3.4.",
-            "127.1",
-            "127.0.1",
-            "0x7f.1",
-            "0x7f000001",
-            "0177.0.0.1",
-            "017700000001",
-            "2130706433",
-        ),
-        *("0", "0x", "1.2.3", "08.8.8.8", "256.256.256.256", "4294967296", "①②⑦.⓪.⓪.①", "127。0。0。1", "１.2.3.4"),
-        *("::1", "[::1]", "::", "[::]", "::ffff:127.0.0.1", "[::ffff:1.2.3.4]", "2001:db8::1", "fe80::1%eth0", "[::1"),
-        *("%31%32%37.0.0.1", "127.0.0.1%2eexample.com", "[v1.1]", "a.1", "a.0x1"),
-        *("localhost", "LOCALHOST.", "a.localhost", "loc\u00adalhost", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "printer.local", "db.internal"),
-        *(
+            "[v1.1]",
+            "LOCALHOST.",
+            "a.localhost",
+            "printer.local",
+            "db.internal",
             "a.onion",
-            "router.home.arpa",
             "home.arpa",
-            "kubernetes.default.svc",
             "redis",
             "com",
-            "xn--p1ai",
-            "instance-data",
         ),
-        *("http://example.com", "example.com/", "example.com:53", "user@example.com", "a\\b.com", "a,b.com", "a;b.com"),
-        *(
-            "xn--a.com",
-            "xn--zzzzzz.com",
-            "a\u200db.com",
-            "\u202eexample.com",
-            "-a.com",
-            "a-.com",
-            "a／b.com",
-            "a／＠b.com",
-        ),
+        *("http://example.com", "example.com:53", "a\\b.com", "a;b.com", "\u202eexample.com", "a／b.com", "a／＠b.com"),
     ],
 )
 def test_what_is_no_name_is_refused(text: str) -> None:
-    """Before it is charged, and before anybody is asked."""
+    """It is refused before it is charged and before anybody is asked. More such texts: tests/jobs/test_hosts.py."""
     refused = refusal({"domain": text})
     assert (refused.code, refused.field) == ("invalid_domain", "domain")
 
@@ -291,75 +241,61 @@ def test_any_text_is_a_name_or_is_refused(text: str) -> None:
     Request(domain=domain, record_type="NS").check(PUBLIC)
 
 
-def test_types_of_one_text() -> None:
-    """An address, or a name."""
-    for record_type, text in (("A", "192.0.2.1"), ("AAAA", "2001:db8::1"), ("NS", "ns1.example.com"), ("CNAME", ".")):
-        assert answers(record_type, record(text)) == [
-            {"type": record_type, "name": "example.com", "ttl": 60, "data": text}
-        ]
+@each(
+    ("record_type", "fields", "data", "own"),
+    [
+        ("A", ("192.0.2.1",), "192.0.2.1", {}),
+        ("AAAA", ("2001:db8::1",), "2001:db8::1", {}),
+        ("NS", ("ns1.example.com",), "ns1.example.com", {}),
+        ("CNAME", (".",), ".", {}),
+        ("MX", (0, "."), "0 .", {"priority": 0, "exchange": "."}),
+        (
+            "SRV",
+            (10, 60, 5061, "a.example.com"),
+            "10 60 5061 a.example.com",
+            {"priority": 10, "weight": 60, "port": 5061, "target": "a.example.com"},
+        ),
+        (
+            "SOA",
+            ("ns1.example.com", r"john\.doe.example.com", 4294967295, 7200, 3600, 1209600, 300),
+            r"ns1.example.com john\.doe.example.com 4294967295 7200 3600 1209600 300",
+            {
+                "mname": "ns1.example.com",
+                "rname": r"john\.doe.example.com",
+                "serial": 4294967295,
+                "refresh": 7200,
+                "retry": 3600,
+                "expire": 1209600,
+                "minimum": 300,
+            },
+        ),
+        (
+            "CAA",
+            (128, b"issue", b'ca.example.net; a="b\\c"'),
+            r'128 issue "ca.example.net; a=\"b\\c\""',
+            {"flags": 128, "tag": "issue", "value": r'ca.example.net; a="b\c"'},
+        ),
+        ("CAA", (0, b"issue", b"\xff"), r'0 issue "\\255"', {"flags": 0, "tag": "issue", "value": r"\255"}),
+    ],
+)
+def test_records(record_type: str, fields: tuple[Any, ...], data: str, own: dict[str, Any]) -> None:
+    """Each record is shown as a zone file writes it, and field by field."""
+    (shown,) = answers(record_type, record(*fields))
+    assert shown == {"type": record_type, "name": "example.com", "ttl": 60, "data": data, **own}
 
 
-def test_mail_servers_come_by_priority() -> None:
-    """Those of the same one as they were received."""
+def test_mail_servers_and_services_come_by_priority() -> None:
+    """Those of one priority keep their order: weights are for the client."""
     shown = answers("MX", record(20, "c.example.com"), record(5, "B.example.com"), record(5, "a.example.com"))
     assert [each["data"] for each in shown] == ["5 B.example.com", "5 a.example.com", "20 c.example.com"]
-    assert (shown[0]["priority"], shown[0]["exchange"]) == (5, "B.example.com")
-    assert answers("MX", record(0, "."))[0]["exchange"] == "."
-
-
-def test_services_come_by_priority() -> None:
-    """Weights are for who connects."""
-    shown = answers("SRV", record(20, 0, 5060, "b"), record(10, 1, 5060, "c"), record(10, 60, 5061, "a.example.com"))
-    assert [each["target"] for each in shown] == ["c", "a.example.com", "b"]
-    assert shown[1] == {
-        "type": "SRV",
-        "name": "example.com",
-        "ttl": 60,
-        "data": "10 60 5061 a.example.com",
-        "priority": 10,
-        "weight": 60,
-        "port": 5061,
-        "target": "a.example.com",
-    }
+    shown = answers("SRV", record(20, 0, 5060, "b"), record(10, 1, 5060, "c"), record(10, 60, 5061, "a"))
+    assert [each["target"] for each in shown] == ["c", "a", "b"]
 
 
 def test_other_records_come_as_they_were_received() -> None:
     """Rotated or sorted by whoever sent them."""
     addresses = ["192.0.2.9", "192.0.2.1", "192.0.2.5"]
     assert [each["data"] for each in answers("A", *map(record, addresses))] == addresses
-
-
-def test_an_authority() -> None:
-    """Seven fields."""
-    (shown,) = answers("SOA", record("ns1.example.com", r"john\.doe.example.com", 4294967295, 7200, 3600, 1209600, 300))
-    assert shown == {
-        "type": "SOA",
-        "name": "example.com",
-        "ttl": 60,
-        "data": r"ns1.example.com john\.doe.example.com 4294967295 7200 3600 1209600 300",
-        "mname": "ns1.example.com",
-        "rname": r"john\.doe.example.com",
-        "serial": 4294967295,
-        "refresh": 7200,
-        "retry": 3600,
-        "expire": 1209600,
-        "minimum": 300,
-    }
-
-
-def test_who_may_issue_certificates() -> None:
-    """As a zone file writes it."""
-    (shown,) = answers("CAA", record(128, b"issue", b'ca.example.net; a="b\\c"'))
-    assert shown == {
-        "type": "CAA",
-        "name": "example.com",
-        "ttl": 60,
-        "data": r'128 issue "ca.example.net; a=\"b\\c\""',
-        "flags": 128,
-        "tag": "issue",
-        "value": r'ca.example.net; a="b\c"',
-    }
-    assert answers("CAA", record(0, b"issue", b"\xff"))[0]["value"] == r"\255"
 
 
 @each(
@@ -424,7 +360,14 @@ def test_an_answer_has_an_end() -> None:
 
 def test_fields_of_another_type_are_a_mistake_of_ours() -> None:
     """Not of the caller, and not an answer."""
-    for record_type, fields in (("A", (5,)), ("MX", ("a",)), ("TXT", ("a",)), ("SOA", ("a", "b", 1)), ("PTR", ("a",))):
+    for record_type, fields in (
+        ("A", (5,)),
+        ("MX", ("a",)),
+        ("TXT", ("a",)),
+        ("SOA", ("a", "b", 1)),
+        ("CAA", (0, "issue", "a")),
+        ("PTR", ("a",)),
+    ):
         with pytest.raises(LookupError):
             answer(record_type, record(*fields))
     with pytest.raises(LookupError):

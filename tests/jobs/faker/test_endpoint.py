@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,30 +17,14 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from api.body_problems import invalid_field
 from api.discovery import schemas
 from jobs.faker.allowlist import METHODS
-from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long, run
+from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long
 from jobs.faker.locales import LOCALES
-from jobs.ports import Context
-from shared.endpoint import InvalidField
 from tests.each import each
+from tests.jobs.calls import CONTEXT, answer_to, refusal_of, request_of
 
-_CONTEXT = Context(payer="0x0")
-
-
-def _request(body: Any) -> Request:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return msgspec.json.decode(raw, type=Request)
-
-
-def _answer(body: Any) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(_request(body), _CONTEXT)))
-    return answer
-
-
-def _refusal(body: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        _request(body)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+_request = partial(request_of, ENDPOINT)
+_answer = partial(answer_to, ENDPOINT)
+_refusal = partial(refusal_of, ENDPOINT)
 
 
 def test_example_is_what_the_call_gives() -> None:
@@ -93,8 +78,8 @@ def test_without_a_seed_the_reference_date_is_now() -> None:
 def test_same_seed_same_answer(template: dict[str, str], count: int, seed: int) -> None:
     """Any valid request with a seed has one answer, of the declared shape, and its seed comes back exact."""
     body = {"template": template, "count": count, "seed": seed}
-    first = msgspec.json.encode(run(_request(body), _CONTEXT))
-    assert msgspec.json.encode(run(_request(body), _CONTEXT)) == first
+    first = msgspec.json.encode(ENDPOINT.run(_request(body), CONTEXT))
+    assert msgspec.json.encode(ENDPOINT.run(_request(body), CONTEXT)) == first
     answer = msgspec.json.decode(first, type=Response)
     assert len(answer.data) == count
     assert answer.meta.seed == seed
@@ -127,36 +112,20 @@ def test_good_requests(body: dict[str, Any]) -> None:
     [
         b"",
         b"null",
-        b"[]",
         b"{}",
         {"template": None},
         {"template": []},
-        {"template": "person.firstName"},
         {"template": {}},
         {"template": {f"key{number}": "person.firstName" for number in range(51)}},
         {"template": {"a": ""}},
-        {"template": {"a": None}},
-        {"template": {"a": 1}},
         {"template": {"a": ["person.firstName"]}},
-        {"template": {"a": {"b": "person.firstName"}}},
         {"template": {"a" * 101: "person.firstName"}},
         {"template": {"💡" * 101: "person.firstName"}},
         {"template": {"a": "person.firstName"}, "count": 0},
-        {"template": {"a": "person.firstName"}, "count": -1},
         {"template": {"a": "person.firstName"}, "count": 101},
-        {"template": {"a": "person.firstName"}, "count": 1.5},
-        {"template": {"a": "person.firstName"}, "count": "1"},
-        {"template": {"a": "person.firstName"}, "count": True},
-        {"template": {"a": "person.firstName"}, "count": None},
-        {"template": {"a": "person.firstName"}, "count": 10**30},
-        {"template": {"a": "person.firstName"}, "seed": True},
-        {"template": {"a": "person.firstName"}, "seed": 1.5},
-        {"template": {"a": "person.firstName"}, "seed": "1"},
-        {"template": {"a": "person.firstName"}, "seed": []},
         {"template": {"a": "person.firstName"}, "seed": MAX_SEED + 1},
         {"template": {"a": "person.firstName"}, "locale": "German"},
         {"template": {"a": "person.firstName"}, "locale": ""},
-        {"template": {"a": "person.firstName"}, "locale": 1},
         {"template": {"a": "person.firstName"}, "seed": -MAX_SEED - 1},
         b'{"template": {"a": "person.firstName"}, "seed": NaN}',
         b'{"template": {"a": "person.firstName"}, "seed": 1e400}',

@@ -287,10 +287,8 @@ def test_birthdate_ages_are_18_to_80() -> None:
         assert 18 <= age <= 80
 
 
-@pytest.mark.parametrize("year", [2027, 2028, 2100])
-def test_years_before(year: int) -> None:
-    """Going back whole years keeps the day, but for 29 February."""
-    assert date._years_before(datetime(year, 3, 1, tzinfo=UTC), 18) == datetime(year - 18, 3, 1, tzinfo=UTC)
+def test_years_before_a_leap_day() -> None:
+    """Whole years before 29 February end on the 28th where the year has no such day."""
     assert date._years_before(NOW, 18).day == 28
     assert date._years_before(NOW, 20).day == 29
 
@@ -311,21 +309,16 @@ def test_mail_goes_to_example_domains_only(name: str) -> None:
 @each(
     "name",
     [
-        *("internet.url", "image.avatar", "image.avatarGitHub", "image.personPortrait"),
+        *("internet.url", "internet.domainName", "image.avatar", "image.avatarGitHub", "image.personPortrait"),
         *("image.url", "image.urlLoremFlickr", "image.urlPicsumPhotos"),
     ],
 )
 def test_urls_lead_to_example_domains_only(name: str) -> None:
     """No address can be fetched from anyone."""
     for value in _values(name):
-        parts = urlsplit(value)
+        parts = urlsplit(value if "://" in value else f"https://{value}")
         assert parts.scheme in ("http", "https")
         assert re.fullmatch(r"[a-z0-9-]{1,63}\.example\.(com|net|org)", parts.netloc), value
-
-
-def test_domain_names_are_example_domains() -> None:
-    """No domain can be someone's."""
-    assert all(re.fullmatch(r"[a-z-]+\.example\.(com|net|org)", value) for value in _values("internet.domainName"))
 
 
 def test_commit_entries_name_example_addresses() -> None:

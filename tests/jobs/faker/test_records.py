@@ -24,15 +24,6 @@ def _make(template: dict[str, str], count: int, seed: int | None) -> list[dict[s
 
 
 @settings(deadline=None, max_examples=60)
-@given(template=_templates, count=st.integers(1, 10), seed=_seeds)
-def test_same_seed_same_records(template: dict[str, str], count: int, seed: int) -> None:
-    """The same template, count and seed give the same records, shaped as the template says."""
-    first = _make(template, count, seed)
-    assert _make(template, count, seed) == first
-    assert [list(record) for record in first] == [list(template)] * count
-
-
-@settings(deadline=None, max_examples=60)
 @given(template=_templates, count=st.integers(1, 10), seed=_seeds, data=st.data())
 def test_columns_are_independent(template: dict[str, str], count: int, seed: int, data: st.DataObject) -> None:
     """Any choice and order of columns, and any smaller count, gives a part of the same table."""
@@ -50,7 +41,7 @@ def test_another_key_is_another_column(other: dict[str, str]) -> None:
 
 
 def test_seeds_differ() -> None:
-    """Neighbours, negatives and numbers beyond 64 bits are seeds of their own."""
+    """Neighbours, negatives and numbers beyond 64 bits are different seeds."""
     seeds = (0, 1, -1, 2, 2**31, 2**32, 2**53, 2**63, 2**64, 2**64 + 1, -(2**64), 2**255, 2**256 - 1)
     assert len({_make({"a": "string.uuid"}, 1, seed)[0]["a"] for seed in seeds}) == len(seeds)
 
@@ -80,12 +71,6 @@ def test_threads_do_not_disturb_each_other() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert results == [[expected] * 3 for expected in alone]
-
-
-def test_unknown_method_never_dispatches() -> None:
-    """What is not on the allowlist raises before anything is looked up by its name."""
-    with pytest.raises(KeyError):
-        _make({"a": "__class__"}, 1, 1)
 
 
 def test_a_value_is_cut_at_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:

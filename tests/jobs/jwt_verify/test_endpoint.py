@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import hmac
 import itertools
 import json
 import random
 import time
+from functools import partial
 from typing import Any
 
 import jwt
@@ -16,30 +16,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_verify.endpoint import ENDPOINT, MAX_CHARACTERS, Request, run, verify
+from jobs.jwt_verify.endpoint import ENDPOINT, MAX_CHARACTERS, Request, verify
 from jobs.jwt_verify.secret import shared_secret
 from jobs.jwt_verify.signature import ALGORITHMS
-from jobs.ports import Context
-from shared.endpoint import InvalidField
 from shared.outcome import Ok
 from tests.each import each
+from tests.jobs.calls import CONTEXT, answer_to, refusal_of, request_of
 from tests.jobs.jose import NOW, PUBLIC_KEY, SECRET, b64u, certificate, hs, pem, rs, signing_input
 from workers.execute import execute
 
-_CONTEXT = Context(payer="0x0")
-_NAMES = tuple(ENDPOINT.example.response)
+_request = partial(request_of, ENDPOINT)
+_refusal = partial(refusal_of, ENDPOINT)
 HS, RS = {"sharedSecret": SECRET}, {"publicKey": PUBLIC_KEY}
-
-
-def _request(body: Any) -> Request:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return msgspec.json.decode(raw, type=Request)
 
 
 def _answer(token: str, now: float = NOW, **fields: Any) -> dict[str, Any]:
     """The answer as it is sent, read by another JSON reader."""
     answer: dict[str, Any] = json.loads(msgspec.json.encode(verify(_request({"token": token, **fields}), now)))
-    assert tuple(answer) == _NAMES
+    assert tuple(answer) == tuple(ENDPOINT.example.response)
     assert answer["ok"] is True
     assert answer["valid"] is (answer["errors"] == [])
     assert answer["signatureValid"] or not answer["valid"]
@@ -50,17 +44,9 @@ def _codes(answer: dict[str, Any]) -> list[str]:
     return [error["code"] for error in answer["errors"]]
 
 
-def _refusal(body: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        _request(body)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
-
-
 def test_example_is_what_the_call_gives() -> None:
     """The documented example is a real answer, for the next seventy years."""
-    request = msgspec.convert(ENDPOINT.example.request, Request)
-    assert msgspec.to_builtins(run(request, _CONTEXT)) == ENDPOINT.example.response
+    assert answer_to(ENDPOINT, ENDPOINT.example.request) == ENDPOINT.example.response
 
 
 def test_it_holds_a_secret() -> None:
@@ -74,7 +60,7 @@ def test_run_asks_the_clock() -> None:
     """A token that was valid a minute ago is not now."""
     now = time.time()
     for exp, code in ((now + 60, []), (now - 60, ["expired"])):
-        answer = run(_request({"token": hs({"exp": exp}), **HS}), _CONTEXT)
+        answer = ENDPOINT.run(_request({"token": hs({"exp": exp}), **HS}), CONTEXT)
         assert [error.code for error in answer.errors] == code
 
 
@@ -103,32 +89,14 @@ def test_the_hash_is_the_headers() -> None:
 @each(
     ("alg", "with_secret", "with_public_key"),
     [
-        ("HS256", "bad_signature", "alg_key_mismatch"),
-        ("HS384", "bad_signature", "alg_key_mismatch"),
-        ("HS512", "bad_signature", "alg_key_mismatch"),
-        ("RS256", "alg_key_mismatch", "bad_signature"),
-        ("RS384", "alg_key_mismatch", "bad_signature"),
-        ("RS512", "alg_key_mismatch", "bad_signature"),
-        ("none", "alg_none", "alg_none"),
-        ("NONE", "alg_none", "alg_none"),
-        ("nOnE", "alg_none", "alg_none"),
-        ("none ", "unsupported_alg", "unsupported_alg"),
-        ("n\u043ene", "unsupported_alg", "unsupported_alg"),
-        ("", "unsupported_alg", "unsupported_alg"),
-        ("hs256", "unsupported_alg", "unsupported_alg"),
-        ("HS256 ", "unsupported_alg", "unsupported_alg"),
-        ("HS", "unsupported_alg", "unsupported_alg"),
-        ("HS1", "unsupported_alg", "unsupported_alg"),
-        ("RS1", "unsupported_alg", "unsupported_alg"),
-        ("PS256", "unsupported_alg", "unsupported_alg"),
-        ("ES256", "unsupported_alg", "unsupported_alg"),
-        ("EdDSA", "unsupported_alg", "unsupported_alg"),
-        ("RSA-OAEP", "unsupported_alg", "unsupported_alg"),
-        (None, "malformed", "malformed"),
-        (256, "malformed", "malformed"),
-        (["HS256"], "malformed", "malformed"),
-        ({"HS256": 1}, "malformed", "malformed"),
-        (True, "malformed", "malformed"),
+        *((f"HS{bits}", "bad_signature", "alg_key_mismatch") for bits in (256, 384, 512)),
+        *((f"RS{bits}", "alg_key_mismatch", "bad_signature") for bits in (256, 384, 512)),
+        *((alg, "alg_none", "alg_none") for alg in ("none", "NONE", "nOnE")),
+        *(
+            (alg, "unsupported_alg", "unsupported_alg")
+            for alg in ("none ", "n\u043ene", "", "hs256", "HS256 ", "RS1", "PS256")
+        ),
+        *((alg, "malformed", "malformed") for alg in (None, 256, ["HS256"], {"HS256": 1}, True)),
     ],
 )
 @each("signature", ["", "AAAA"])
@@ -210,32 +178,6 @@ def test_b64_false(crit: dict[str, Any]) -> None:
     assert (answer["signatureValid"], answer["payload"], _codes(answer)) == (False, None, ["unsupported_crit"])
 
 
-@each("payload", ["", "hello", b"\xff\xfe", "[1]", "5", "null", '{"a": NaN}', '{"a": 1, "a": 1}'])
-def test_payloads_that_are_no_claims(payload: Any) -> None:
-    """The signature is right, but what it signs is no claims."""
-    for token, key in ((hs(payload), HS), (rs(payload), RS)):
-        answer = _answer(token, issuer="a", requiredClaims=["b"], **key)
-        assert (answer["valid"], answer["signatureValid"], _codes(answer)) == (False, True, ["malformed"])
-        assert (answer["payload"], answer["expired"], answer["notYetValid"]) == (None, None, None)
-        assert list(answer["claims"].values()) == [{"present": False, "value": None, "ok": None}] * 4
-
-
-def test_encrypted_tokens() -> None:
-    """Five parts are a JWE, whose header is shown."""
-    token = ".".join([b64u('{"alg":"RSA-OAEP","enc":"A256GCM"}'), "AA", "AA", "AA", "AA"])
-    answer = _answer(token, **RS)
-    assert _codes(answer) == ["malformed", "unsupported_alg"]
-    assert answer["header"] == {"alg": "RSA-OAEP", "enc": "A256GCM"}
-    assert "JWE" in answer["errors"][0]["message"]
-
-
-def test_a_token_in_a_token() -> None:
-    """The outer signature is right; the inner token is for another call."""
-    inner = hs({"sub": "ada"})
-    answer = _answer(hs(inner, {"alg": "HS256", "cty": "JWT"}), **HS)
-    assert (answer["signatureValid"], answer["payload"], _codes(answer)) == (True, None, ["malformed"])
-
-
 @each(
     "token", ["x", "..", "a.b.c", f"Bearer {hs({})}", f"{hs({})}\n", f"{hs({})}=", f"{hs({})}.AA", "{}", "é.é.é", " "]
 )
@@ -270,14 +212,6 @@ def test_all_that_is_wrong_is_said() -> None:
         "nbf": {"present": True, "value": NOW + 31, "ok": False},
     }
     assert (answer["expired"], answer["notYetValid"]) == (False, True)
-
-
-def test_tolerance() -> None:
-    """It moves both ends, and reaches an hour."""
-    claims = {"exp": NOW - 3599, "nbf": NOW + 3600}
-    assert _answer(hs(claims), clockToleranceSec=3600, **HS)["valid"] is True
-    assert _codes(_answer(hs(claims), clockToleranceSec=3599, **HS)) == ["expired", "not_yet_valid"]
-    assert _codes(_answer(hs({"exp": NOW}), **HS)) == ["expired"]
 
 
 def test_huge_numbers_stay_json() -> None:
@@ -332,31 +266,19 @@ def test_bad_keys_are_refused_with_the_request(fields: dict[str, Any], field: st
     ("fields", "where"),
     [
         ({"token": ""}, "token"),
-        ({"token": None}, "token"),
-        ({"token": 5}, "token"),
         ({"token": "x" * (MAX_CHARACTERS + 1)}, "token"),
         ({"sharedSecret": "x" * (MAX_CHARACTERS + 1)}, "sharedSecret"),
-        ({"sharedSecret": 5}, "sharedSecret"),
         ({"publicKey": "x" * (MAX_CHARACTERS + 1)}, "publicKey"),
-        ({"publicKey": {"kty": "RSA"}}, "publicKey"),
         ({"secretEncoding": "HEX"}, "secretEncoding"),
-        ({"secretEncoding": None}, "secretEncoding"),
         ({"clockToleranceSec": -1}, "clockToleranceSec"),
         ({"clockToleranceSec": 3601}, "clockToleranceSec"),
-        ({"clockToleranceSec": 10**40}, "clockToleranceSec"),
-        ({"clockToleranceSec": 1.5}, "clockToleranceSec"),
-        ({"clockToleranceSec": "1"}, "clockToleranceSec"),
-        ({"clockToleranceSec": True}, "clockToleranceSec"),
         ({"issuer": ""}, "issuer"),
         ({"issuer": []}, "issuer"),
         ({"issuer": [""]}, "issuer"),
-        ({"issuer": [5]}, "issuer"),
         ({"issuer": "x" * 1001}, "issuer"),
         ({"issuer": ["x"] * 51}, "issuer"),
         ({"audience": []}, "audience"),
-        ({"audience": {}}, "audience"),
         ({"audience": ["x"] * 51}, "audience"),
-        ({"requiredClaims": "exp"}, "requiredClaims"),
         ({"requiredClaims": [""]}, "requiredClaims"),
         ({"requiredClaims": ["x"] * 51}, "requiredClaims"),
     ],
@@ -365,12 +287,6 @@ def test_types_and_bounds(fields: dict[str, Any], where: str) -> None:
     """What is out of bounds or of another type is refused by the field's name."""
     with pytest.raises(msgspec.ValidationError, match=rf"\$\.{where}"):
         _request({"token": "x", **HS, **fields})
-
-
-def test_a_token_must_be_there() -> None:
-    """It is the only field without which there is nothing to say."""
-    with pytest.raises(msgspec.ValidationError, match="token"):
-        _request(HS)
 
 
 def test_bounds_are_accepted() -> None:
@@ -392,26 +308,7 @@ def test_the_longest_body_is_accepted() -> None:
     body = json.dumps({"token": "x" * MAX_CHARACTERS, "sharedSecret": "\U0001f600" * MAX_CHARACTERS}).encode()
     assert len(body) > 200_000
     assert len(body) < ENDPOINT.max_body_bytes - 16 * 1024
-    assert isinstance(execute(ENDPOINT, body, _CONTEXT), Ok)
-
-
-def test_the_schema_of_the_answer() -> None:
-    """Every error code is in the published schema."""
-    schema = json.dumps(msgspec.json.schema(ENDPOINT.response))
-    for code in [
-        "malformed",
-        "alg_none",
-        "unsupported_alg",
-        "alg_key_mismatch",
-        "bad_signature",
-        "expired",
-        "not_yet_valid",
-        "issuer_mismatch",
-        "audience_mismatch",
-        "missing_claim",
-        "unsupported_crit",
-    ]:
-        assert f'"{code}"' in schema
+    assert isinstance(execute(ENDPOINT, body, CONTEXT), Ok)
 
 
 _CANARY = "canary8f3a71"
@@ -453,7 +350,7 @@ def test_errors_quote_nothing(alg: Any, payload: Any, caplog: pytest.LogCaptureF
     """Messages say what is wrong without a word of the token or the key, and nothing is logged."""
     token = hs(payload, {"alg": alg, "crit": [_CANARY], "jku": _CANARY}, secret="other")
     body = json.dumps({"token": token, "sharedSecret": _CANARY, "issuer": "a", "audience": "b"}).encode()
-    answer = execute(ENDPOINT, body, _CONTEXT)
+    answer = execute(ENDPOINT, body, CONTEXT)
     assert isinstance(answer, Ok)
     decoded = json.loads(answer.body)
     assert len(decoded["errors"]) >= 2
@@ -545,18 +442,6 @@ def test_no_edit_goes_unseen(family: str, data: st.DataObject) -> None:
     changed = token[:start] + text + token[end:]
     if changed:
         assert _answer(changed[:MAX_CHARACTERS], **key)["valid"] is (changed == token)
-
-
-@settings(deadline=None)
-@given(st.sampled_from(["HS", "RS"]), st.integers(0, 767), st.integers(1, 255))
-def test_no_changed_byte_goes_unseen(family: str, at: int, flip: int) -> None:
-    """Any byte behind the base64url of a valid token, changed: its signature is not right any more."""
-    token, key = _TOKENS[family]
-    parts = [bytearray(base64.urlsafe_b64decode(part + "==")) for part in token.split(".")]
-    part = parts[at % 3]
-    part[at % len(part)] ^= flip
-    answer = _answer(".".join(b64u(bytes(part)) for part in parts), **key)
-    assert (answer["valid"], answer["signatureValid"]) == (False, False)
 
 
 @settings(deadline=None)

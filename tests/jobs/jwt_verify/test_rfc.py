@@ -97,7 +97,7 @@ def test_rfc7515_a5() -> None:
 
 
 def test_rfc7515_a6() -> None:
-    """The JSON form of the same signatures is told apart."""
+    """The JSON form of the same signatures has its own message."""
     protected, payload, signature = A2.split(".")
     answer = _verify(f'{{"payload":"{payload}","protected":"{protected}","signature":"{signature}"}}', publicKey=A2_KEY)
     assert (answer.valid, answer.header, _codes(answer)) == (False, None, ["malformed"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from jobs.llm_tool_validate.endpoint import ENDPOINT, MAX_COERCIONS, Request, run
+from jobs.llm_tool_validate.endpoint import Request, run
 from jobs.ports import Context
 from tests.each import each
 
@@ -55,9 +55,3 @@ def test_the_request_of_the_page() -> None:
     assert found is not None
     said = msgspec.to_builtins(run(msgspec.json.decode(found.group(1), type=Request), Context(payer="0x0")))
     assert said["data"] == {"guests": 4}
-
-
-def test_the_limits_of_the_page() -> None:
-    """Are those of the code."""
-    assert ENDPOINT.child_limit_s == 3
-    assert MAX_COERCIONS == 1000

@@ -17,22 +17,8 @@ from jobs.llm_tool_validate.places import get, put
 
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 _TEXTS = (
-    "",
-    "1",
-    "-2",
-    "1.5",
-    "2.0",
-    "true",
-    "null",
-    "x",
-    "[1]",
-    '["1", "x"]',
-    '{"a": "1"}',
-    '"[2]"',
-    "[1",
-    "yes",
-    "01",
-    " 3 ",
+    *("", "1", "-2", "1.5", "2.0", "true", "null", "x", "[1]", '["1", "x"]', '{"a": "1"}', '"[2]"', "[1", "yes"),
+    *("01", " 3 "),
 )
 _SCALARS = st.one_of(
     st.sampled_from(_TEXTS), st.none(), st.booleans(), st.integers(-2, 3), st.sampled_from((1.5, 2.0, 0.0, 1e300))

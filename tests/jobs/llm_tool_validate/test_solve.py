@@ -53,16 +53,10 @@ FILTER = {
 COERCED: list[tuple[Any, Any, Any, list[str]]] = [
     # At the root
     (INTEGER, "12", 12, [""]),
-    ({"type": "number"}, "1.5", 1.5, [""]),
     (BOOLEAN, "true", True, [""]),
-    (BOOLEAN, 0, False, [""]),
     ({"type": "null"}, "", None, [""]),
     (STRING, 12, "12", [""]),
-    (STRING, False, "false", [""]),
-    (_object(), "{}", {}, [""]),
-    ({"type": "array"}, "[]", [], [""]),
     ({"type": "array"}, 5, [5], [""]),
-    ({"type": "array"}, "a", ["a"], [""]),
     ({"type": "array"}, "", [""], [""]),
     # Within objects and arrays
     (_object(a=INTEGER), {"a": "1", "b": "1"}, {"a": 1, "b": "1"}, ["/a"]),
@@ -97,13 +91,10 @@ COERCED: list[tuple[Any, Any, Any, list[str]]] = [
         ['/a\n\nOn instance["b"]'],
     ),
     # Texts of objects and arrays, and what is in them
-    (_object(a=INTEGER), '{"a": 1}', {"a": 1}, [""]),
     (_object(a=INTEGER), '{"a": "1"}', {"a": 1}, ["", "/a"]),
     (_object(a=_object(b=INTEGER)), '{"a": "{\\"b\\": \\"1\\"}"}', {"a": {"b": 1}}, ["", "/a", "/a/b"]),
     (_object(a=_object()), {"a": '{"b": 1}'}, {"a": {"b": 1}}, ["/a"]),
-    (INTEGERS, "[1, 2]", [1, 2], [""]),
     (INTEGERS, '["1", 2]', [1, 2], ["", "/0"]),
-    (_object(a=INTEGERS), {"a": "[1]"}, {"a": [1]}, ["/a"]),
     (_object(a=INTEGER) | {"required": ["b"]}, '{"a": "1"}', {"a": 1}, ["", "/a"]),
     # Arrays made for one item
     (INTEGERS, 5, [5], [""]),
@@ -137,12 +128,8 @@ COERCED: list[tuple[Any, Any, Any, list[str]]] = [
         ["/n/v"],
     ),
     # Lists of types
-    ({"type": ["integer", "null"]}, "1", 1, [""]),
     ({"type": ["integer", "null"]}, "", None, [""]),
-    ({"type": ["integer", "null"]}, "null", None, [""]),
     ({"type": ["boolean", "integer"]}, "1", 1, [""]),
-    ({"type": ["array", "integer"]}, "1", 1, [""]),
-    ({"type": ["array", "object"]}, "{}", {}, [""]),
     ({"type": ["array", "null"]}, "", None, [""]),
     # Unions
     (_nullable(INTEGER), "1", 1, [""]),
@@ -214,11 +201,9 @@ COERCED: list[tuple[Any, Any, Any, list[str]]] = [
     ({"type": "string", "enum": ["1", "2"]}, 2, "2", [""]),
     ({"enum": ["a", 1], "type": ["string", "integer"]}, "1", 1, [""]),
     # Numbers
-    (INTEGER, "123456789012345678901234567890", 123456789012345678901234567890, [""]),
     ({"$schema": DRAFT_4, "type": "integer"}, 5.0, 5, [""]),
     ({"$schema": DRAFT_4, "type": "integer"}, "5.0", 5, [""]),
     ({"type": "integer", "maximum": 10}, "11", 11, [""]),
-    ({"type": "integer", "multipleOf": 5}, "11", 11, [""]),
 ]
 
 LEFT_ALONE: list[tuple[Any, Any]] = [
@@ -237,26 +222,14 @@ LEFT_ALONE: list[tuple[Any, Any]] = [
     (True, "1"),
     # It cannot be made to fit
     (False, "1"),
-    (INTEGER, "1.5"),
     (INTEGER, True),
-    (INTEGER, None),
-    (INTEGER, [1]),
-    (BOOLEAN, 2),
-    (BOOLEAN, "yes"),
     (STRING, None),
-    (STRING, ["a"]),
-    (STRING, {"a": 1}),
     ({"type": "array"}, None),
-    ({"type": "array"}, {"a": 1}),
     ({"type": "array", "items": STRING}, "[broken"),
     (INTEGERS, "x"),
-    (INTEGERS, "[1"),
     ({"type": "array", "items": INTEGERS}, "5"),
     ({"type": "array", "items": {"$ref": "#"}}, "5"),
     ({"type": "array", "items": {"type": "integer", "minimum": 6}}, "5"),
-    ({"type": "object"}, []),
-    ({"type": "object"}, "[]"),
-    ({"type": "object"}, '{"a": 1, "a": 2}'),
     ({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/a"}}]}}}, 1),
     # Rules that contradict each other
     ({"allOf": [INTEGER, STRING]}, "1"),
@@ -277,7 +250,6 @@ LEFT_ALONE: list[tuple[Any, Any]] = [
     ({"oneOf": SHAPES}, {"kind": "square", "r": "1"}),
     ({"oneOf": SHAPES}, {"kind": "circle"}),
     ({"enum": ["celsius", None]}, ""),
-    ({"enum": ["celsius"]}, "Celsius"),
     # Not looked into
     ({"contains": INTEGER}, ["1"]),
     ({"propertyNames": INTEGER}, {"1": 1}),
@@ -308,8 +280,8 @@ def test_left_alone(schema: Any, value: Any) -> None:
     assert repr(solution.value) == repr(value)
 
 
-def test_steps_are_told_one_by_one() -> None:
-    """A text that was parsed is told as it was parsed; what was changed in it comes after."""
+def test_steps_are_reported_one_by_one() -> None:
+    """A parsed text is reported as it was parsed; the changes in it come after."""
     solution = _solution(_object(a=INTEGERS), '{"a": "5"}')
     assert [(change.place, change.before, change.after, change.wraps) for change in solution.changes] == [
         ((), '{"a": "5"}', {"a": "5"}, False),

@@ -1,4 +1,4 @@
-"""How it is told what is wrong."""
+"""How errors are described."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from jobs.engines.json_schema.check import MAX_MESSAGE, compile_schema
 from jobs.llm_tool_validate import Document
-from jobs.llm_tool_validate.tool_errors import MAX_ERRORS, MAX_EXPECTED, MAX_POINTERS, ToolError, tell
+from jobs.llm_tool_validate.tool_errors import MAX_ERRORS, MAX_EXPECTED, MAX_POINTERS, ToolError, described
 from tests.each import each
 
 INTEGER = {"type": "integer"}
 
 
-def _told(schema: Any, value: Any) -> list[ToolError]:
+def _errors(schema: Any, value: Any) -> list[ToolError]:
     document = Document(compile_schema(schema))
-    return tell(document, value, document.root.violations(value))
+    return described(document, value, document.root.violations(value))
 
 
 @each(
@@ -65,7 +65,7 @@ def _told(schema: Any, value: Any) -> list[ToolError]:
 )
 def test_errors(schema: Any, value: Any, error: ToolError) -> None:
     """Each with the place of the value, the rule, and what the rule asks for."""
-    assert _told(schema, value) == [error]
+    assert _errors(schema, value) == [error]
 
 
 @each(
@@ -99,36 +99,36 @@ def test_errors(schema: Any, value: Any, error: ToolError) -> None:
 )
 def test_unions(branches: list[Any], value: Any, message: str) -> None:
     """The message goes into the branch that was most likely meant, if any takes the type."""
-    (error,) = _told({"anyOf": branches}, value)
+    (error,) = _errors({"anyOf": branches}, value)
     assert (error.keyword, error.expected, error.path) == ("anyOf", branches, "")
     assert error.message == message
 
 
 def test_too_many_branches_fit() -> None:
     """That is another message than that none does."""
-    (error,) = _told({"oneOf": [INTEGER, {"type": "number"}]}, 1)
+    (error,) = _errors({"oneOf": [INTEGER, {"type": "number"}]}, 1)
     assert error.message == "value is valid under more than one of the schemas listed in the 'oneOf' keyword"
-    (error,) = _told({"oneOf": [INTEGER, {"type": "null"}]}, "x")
+    (error,) = _errors({"oneOf": [INTEGER, {"type": "null"}]}, "x")
     assert error.message == "value is not valid under any of the schemas listed in the 'oneOf' keyword"
 
 
 def test_at_most_a_hundred() -> None:
     """The first ones."""
-    assert len(_told({"items": INTEGER}, ["x"] * 1000)) == MAX_ERRORS
+    assert len(_errors({"items": INTEGER}, ["x"] * 1000)) == MAX_ERRORS
 
 
 def test_long_paths_are_not_repeated_a_hundred_times() -> None:
     """One path may be as long as it is; of more, only so many that all together are short enough."""
     key = "k" * 200_000
     schema = {"additionalProperties": {"items": INTEGER}}
-    (only,) = _told(schema, {key: ["x"] * 100})
+    (only,) = _errors(schema, {key: ["x"] * 100})
     assert only.path == f"/{key}/0"
-    told = _told(schema, {"k" * 1000: ["x"] * 100})
-    assert 50 < len(told) < 100
-    assert sum(len(error.path) + len(error.schema_path) for error in told) <= MAX_POINTERS
+    errors = _errors(schema, {"k" * 1000: ["x"] * 100})
+    assert 50 < len(errors) < 100
+    assert sum(len(error.path) + len(error.schema_path) for error in errors) <= MAX_POINTERS
     pattern = "a|" + "b" * 10_000
-    told = _told({"patternProperties": {pattern: {"items": INTEGER}}}, {"a": ["x"] * 100})
-    assert len(told) == MAX_POINTERS // len(told[0].schema_path + told[0].path)
+    errors = _errors({"patternProperties": {pattern: {"items": INTEGER}}}, {"a": ["x"] * 100})
+    assert len(errors) == MAX_POINTERS // len(errors[0].schema_path + errors[0].path)
 
 
 @each(
@@ -144,7 +144,7 @@ def test_long_paths_are_not_repeated_a_hundred_times() -> None:
 )
 def test_messages_are_short_and_do_not_quote_the_value(schema: Any, value: Any) -> None:
     """At most 200 characters."""
-    (error,) = _told(schema, value)
+    (error,) = _errors(schema, value)
     assert len(error.message) <= MAX_MESSAGE
     assert "secret" not in error.message
 
@@ -152,11 +152,6 @@ def test_messages_are_short_and_do_not_quote_the_value(schema: Any, value: Any) 
 def test_expected_is_short_or_null() -> None:
     """A thousand bytes."""
     fits, does_not = ["x" * (MAX_EXPECTED - 4)], ["x" * (MAX_EXPECTED - 3)]
-    assert _told({"enum": fits}, 1)[0].expected == fits
-    assert _told({"enum": does_not}, 1)[0].expected is None
-    assert _told({"required": ["r" * 1000]}, {})[0].expected is None
-
-
-def test_valid() -> None:
-    """Nothing to tell."""
-    assert _told({}, 1) == []
+    assert _errors({"enum": fits}, 1)[0].expected == fits
+    assert _errors({"enum": does_not}, 1)[0].expected is None
+    assert _errors({"required": ["r" * 1000]}, {})[0].expected is None

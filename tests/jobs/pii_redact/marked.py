@@ -1,8 +1,19 @@
-"""Texts in which what is to be redacted stands between guillemets: "call «415-555-0132» now"."""
+"""The texts of texts/: in each of `found` the values to redact are between guillemets; those of `left` have none.
+
+"call «415-555-0132» now" is a text with one phone.
+"""
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
+
+
+def texts(kind: PiiKind) -> dict[str, list[str]]:
+    """The texts of a kind: `found` and `left`."""
+    return tomllib.loads((Path(__file__).parent / "texts" / f"{kind}.toml").read_text())
 
 
 def read(marked: str, kind: PiiKind) -> tuple[str, str, list[Span]]:

@@ -147,11 +147,6 @@ def test_patterns_are_known_kinds(patterns: Any) -> None:
         _request({"text": "x", "patterns": patterns})
 
 
-def test_unknown_fields_are_ignored() -> None:
-    """A field that is not known does not matter."""
-    assert _request({"text": "x", "mode": "strict"}).text == "x"
-
-
 def test_lone_surrogates_do_not_get_in() -> None:
     """Half of a surrogate pair is no JSON text that is accepted, so every text has a UTF-8 form."""
     for half in (b"\\ud800", b"\\udc00", b"\\ud800x"):

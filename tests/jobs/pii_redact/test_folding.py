@@ -55,7 +55,7 @@ def test_every_decimal_digit_is_folded() -> None:
 
 @each("kind", KINDS)
 def test_placeholders_are_barriers(kind: str) -> None:
-    """One character that no text contains stands for the placeholder."""
+    """One character that no text contains replaces the placeholder."""
     folded = fold(f"a{PLACEHOLDERS[kind]}b")  # type: ignore[index]
     assert folded.text == f"a{BARRIERS[kind]}b"  # type: ignore[index]
     assert folded.span(1, 2) == (1, len(PLACEHOLDERS[kind]) + 1)  # type: ignore[index]
@@ -69,7 +69,7 @@ def test_what_has_no_width_belongs_to_what_it_is_in() -> None:
 
 
 def test_barriers() -> None:
-    """A barrier stands where a span was, with the whole range of the span."""
+    """A barrier replaces a span and has its whole range."""
     layer = barred(fold("ab\u200bcdef"), [Span(1, 3, "email"), Span(4, 5, "phone")])
     assert layer.text == f"a{BARRIERS['email']}d{BARRIERS['phone']}f"
     assert [layer.span(at, at + 1) for at in range(5)] == [(0, 1), (1, 4), (4, 5), (5, 6), (6, 7)]

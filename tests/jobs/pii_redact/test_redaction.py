@@ -18,46 +18,10 @@ FRAGMENTS = [
     *("d41d8cd98f00b204e9800998ecf8427e", "0x", "deadbeef", "a1", "user@example.com", "joe@x.io", '"q"@x.io', "@x.io"),
     *("user@", "user", "example.com", "%40", "@", "a@b@c.dd", "用户@例子.广告", "2026-11-20", "10:15", "20.11.2026"),
     *("SSN", "SSN:", "ssn ", "social security number", "Tel:", "Tel. ", "phone", "call me at ", "order ", "invoice #"),
-    *(
-        "my number is ",
-        "version ",
-        "v",
-        "card ",
-        "ISBN ",
-        "电话",
-        "x12",
-        " ext. 5",
-        ";ext=7",
-        " x",
-        "USD",
-        "$",
-        "%",
-        "€",
-    ),
-    *(
-        "1",
-        "0",
-        "4",
-        "12",
-        "123",
-        "007",
-        "00",
-        "011",
-        "+",
-        "-",
-        ".",
-        "/",
-        "(",
-        ")",
-        "[",
-        "]",
-        ",",
-        ":",
-        ";",
-        "#",
-        "_",
-        "=",
-    ),
+    *("my number is ", "version ", "v", "card ", "ISBN ", "电话", "x12", " ext. 5", ";ext=7", " x", "USD", "$", "%"),
+    "€",
+    *("1", "0", "4", "12", "123", "007", "00", "011", "+", "-", ".", "/", "(", ")", "[", "]", ",", ":", ";", "#"),
+    *("_", "="),
     *(" ", " ", " ", "  ", "\n", "\t", "\u200b", "\u00ad", "\u00a0", "–", "ー", "１", "٣", "a", "Z", "é", "字", "😀"),
     *('"', "'", "`", "*", "|", "{", "}", "<", ">", "!", "?", "&", "~", "^", "\\", "EMAIL", "[EMAIL", "PHONE]", "[SSN"),
     *("\\n", "\\t", "\\u003c", "📞", ", phone: ", " mobile ", "A/C: ", "+4915112345678", "4915112345678", "to ", "%B"),
@@ -117,7 +81,7 @@ def test_kinds_together(text: str, redacted: str) -> None:
         ("SSN 123456789", ["phone"], "SSN 123456789"),
         ("4111 1111 1111 1111", ["phone"], "4111 1111 1111 1111"),
         ("Tel: 10.0.0.1", ["phone"], "Tel: 10.0.0.1"),
-        # but a card is a card, wherever it stands
+        # but a card is a card, also inside an address
         ("4111111111111111@example.com", ["credit_card"], "[CREDIT_CARD]@example.com"),
         ("123-45-6789@example.com", ["ssn"], "[SSN]@example.com"),
     ],
@@ -128,7 +92,7 @@ def test_only_what_was_asked_for(text: str, kinds: list[PiiKind], redacted: str)
 
 
 def test_offsets_are_code_points_of_the_original() -> None:
-    """Whatever characters stand before or inside a finding."""
+    """Characters without width, before or inside a finding, do not shift them."""
     text = "😀é \u200b４１５\u00ad-555-0132\u200b e\u0301 user@exa\u200bmple.com"
     spans = redact(text, KINDS).spans
     assert [text[span.start : span.end] for span in spans] == ["４１５\u00ad-555-0132", "user@exa\u200bmple.com"]
@@ -142,7 +106,7 @@ def test_offsets_are_code_points_of_the_original() -> None:
 @example("a@b.cc4155550132", list(KINDS))
 @example("4111 1111 1111 1111 1111 1111 1111 1111", list(KINDS))
 def test_redacting_twice_is_redacting_once(text: str, kinds: list[PiiKind]) -> None:
-    """What was redacted is left alone, and nothing that was left alone becomes something by it."""
+    """A second redaction changes nothing."""
     once = redact(text, kinds)
     twice = redact(once.text, kinds)
     assert twice.text == once.text
@@ -166,7 +130,7 @@ def test_the_spans_are_what_was_replaced(text: str, kinds: list[PiiKind]) -> Non
 @thorough
 @given(JUNK | NUMBERS)
 def test_kinds_one_by_one_find_what_all_find(text: str) -> None:
-    """A finding of all kinds, if it is not merged, is found alone as well; nothing is found alone that all leave."""
+    """What one kind finds is covered by what all kinds find."""
     everything = redact(text, KINDS).spans
     covered = {place for span in everything for place in range(span.start, span.end)}
     for kind in KINDS:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from jobs.prompt_injection_scan import Severity, scan
 from tests.each import each
-from tests.jobs.prompt_injection_scan.attacks import BY_CATEGORY, HIDDEN
-from tests.jobs.prompt_injection_scan.ordinary import BY_KIND
+from tests.jobs.prompt_injection_scan.corpora import BY_CATEGORY, BY_KIND
 
 ATTACKS = [(category, text) for category, texts in BY_CATEGORY.items() for text in texts]
 ORDINARY = [text for texts in BY_KIND.values() for text in texts]
@@ -28,20 +27,11 @@ def test_attacks_are_found() -> None:
 
 
 def test_ordinary_texts_are_left_alone() -> None:
-    """What attacks nobody is no risk, or a low one when it talks about attacks."""
+    """Harmless texts are no risk, or a low one when they are about attacks."""
     for text in ORDINARY:
         result = scan(text)
         assert result.level in ("none", "low"), text
         assert all(finding.severity is Severity.LOW and finding.hint is None for finding in result.findings), text
-
-
-@each(("text", "said"), HIDDEN)
-def test_hidden_text_is_read(text: str, said: str) -> None:
-    """What is written in characters that nobody sees is given in plain, and is a high risk whatever it says."""
-    result = scan(text)
-    assert result.hidden_text == said
-    assert result.level in ("high", "critical")
-    assert "hidden_unicode" in {finding.category for finding in result.findings}
 
 
 @each(

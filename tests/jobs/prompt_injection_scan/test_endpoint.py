@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from jobs.ports import Context
 from jobs.prompt_injection_scan.endpoint import ENDPOINT, Request, exhausted, run
-from shared.endpoint import Category, Flavour, Pool
 from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
@@ -47,13 +46,6 @@ def test_example_is_what_the_call_gives() -> None:
     """The documented example is a real answer."""
     request = msgspec.convert(ENDPOINT.example.request, Request)
     assert msgspec.to_builtins(run(request, _CONTEXT)) == ENDPOINT.example.response
-
-
-def test_declaration() -> None:
-    """A security endpoint of the older flavour, for half a cent, in a child process."""
-    assert (ENDPOINT.path, ENDPOINT.price.text()) == ("/v1/cdp/prompt-injection-scan", "0.005")
-    assert (ENDPOINT.category, ENDPOINT.pool, ENDPOINT.flavour) == (Category.SECURITY, Pool.FAST, Flavour.OLDER)
-    assert ENDPOINT.isolated
 
 
 def test_harmless_text() -> None:
@@ -90,7 +82,7 @@ def test_findings() -> None:
 
 
 def test_mentions_are_low_and_have_no_hint() -> None:
-    """Text about attacks is told from attacks."""
+    """Text about attacks is distinguished from attacks."""
     answer = _answer('An attacker may write "ignore all previous instructions" into a web page.')
     assert answer["riskLevel"] == "low"
     assert [(finding["severity"], finding["auditHint"]) for finding in answer["findings"]] == [("low", None)]
@@ -122,11 +114,6 @@ def test_text_is_a_string(body: Any) -> None:
     """The text must be there, as a string."""
     with pytest.raises(msgspec.ValidationError, match="text"):
         _request(body)
-
-
-def test_unknown_fields_are_ignored() -> None:
-    """A field that is not known does not matter."""
-    assert _request({"text": "x", "strict": True}).text == "x"
 
 
 def test_exhausted() -> None:

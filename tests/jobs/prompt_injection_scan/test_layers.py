@@ -35,7 +35,7 @@ def test_every_character_of_a_view_stands_for_a_place(text: str) -> None:
 
 @given(TEXTS)
 def test_letters_stand_for_themselves(text: str) -> None:
-    """A letter of the words view is in the folded form of the character that it stands for."""
+    """A letter of the words view is in the folded form of its original character."""
     view = words(plain(Layer(text)))
     for i, sign in enumerate(view.text):
         start, end = view.span(i, i + 1)
@@ -45,7 +45,7 @@ def test_letters_stand_for_themselves(text: str) -> None:
 
 @given(TEXTS, st.data())
 def test_replacing_keeps_the_origin_of_the_rest(text: str, data: st.DataObject) -> None:
-    """What is not replaced stands where it stood, and what is replaced for all of what was there."""
+    """The rest keeps its place, and a replacement has the place of all that it replaced."""
     places = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     pieces = [(a, b, "XY") for a, b in zip(places[::2], places[1::2], strict=False) if a < b]
     layer = Layer(text).replaced(pieces)
@@ -110,7 +110,7 @@ DISGUISES = {
 
 @each("name", DISGUISES)
 def test_disguised_findings_cover_the_disguise(name: str) -> None:
-    """An attack in any disguise is pointed at where it stands, from its first to its last character."""
+    """The finding covers the disguised attack from its first to its last character."""
     before, disguise = "Ünïcode 🙂 first; then: ", DISGUISES[name]
     text = before + disguise + " - and the end."
     found = [finding for finding in scan(text).findings if finding.category == "system_override"]
@@ -188,5 +188,5 @@ def test_a_layer_keeps_its_length_where_it_promises_to() -> None:
     ],
 )
 def test_folding(text: str, folded: str) -> None:
-    """Case and marks go where they are no letters of their own; ASCII is the syntax of rules and stays."""
+    """Case and accents are removed where they make no other letter. ASCII is the syntax of rules and stays."""
     assert fold(text) == unicodedata.normalize("NFC", folded) or fold(text) == folded

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jobs.prompt_injection_scan import scan
 from jobs.prompt_injection_scan.features import MOST_TOKENS, of_phrase, of_token, phrases, sentences
-from jobs.prompt_injection_scan.model import FILE, WINDOW, model
+from jobs.prompt_injection_scan.model import FILE, model
 from tests.each import each
 
 WORDED_DIFFERENTLY = (
@@ -22,10 +22,10 @@ WORDED_DIFFERENTLY = (
 
 def test_the_file_says_what_it_was_made_of() -> None:
     """Each package with its version, its licence and its digest, and none by which others judge."""
-    told = json.loads(FILE.read_bytes().partition(b"\n")[0])
+    header = json.loads(FILE.read_bytes().partition(b"\n")[0])
     assert FILE.stat().st_size <= 2_000_000
-    assert told["version"] >= 1
-    for package in told["packages"]:
+    assert header["version"] >= 1
+    for package in header["packages"]:
         name, licence, digest = package.split(" ")
         assert "@" in name
         assert licence in ("MIT", "Apache-2.0", "BSD-3-Clause")
@@ -106,4 +106,3 @@ def test_windows_are_apart_and_few() -> None:
     assert 0 < len(places) <= 20
     assert all(first.end <= second.start for first, second in pairwise(places))
     assert all(math.isfinite(place.confidence) for place in places)
-    assert WINDOW == 2

@@ -36,7 +36,7 @@ def test_every_category_has_rules() -> None:
 
 @each("rule", rules)
 def test_every_rule_is_complete(rule: Rule) -> None:
-    """It has a name, a sentence to say, examples of both kinds, and a hint exactly when somebody may see it."""
+    """It has a name, a message, examples of both kinds, and a hint exactly when it may be high."""
     assert set(rule.id) <= set(string.ascii_lowercase + "-")
     assert rule.message.endswith(".")
     assert rule.examples

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.regex_test import properties
-from jobs.regex_test.identifiers import is_part, is_start
-from jobs.regex_test.properties import is_property
+from jobs.regex_test import unicode
 from jobs.regex_test.syntax import PatternError, check
+from jobs.regex_test.unicode import is_part, is_property, is_start
 from jobs.regex_test.v8 import Isolate
 from tests.jobs.regex_test.patterns import ALWAYS, LITERAL, NEVER, NOT_WITH_U, WITH_U
 
@@ -100,7 +99,8 @@ def test_characters_of_names(v8: Isolate) -> None:
 
 def test_properties(v8: Isolate) -> None:
     """All names that we know, and some that are none, wherever a name may stand."""
-    names = f"{properties._GENERAL_CATEGORIES} {properties._BINARY} {properties._SCRIPTS} Hrkt RGI_Emoji greek".split()
+    known = unicode._CATEGORY_NAMES | unicode._BINARY_NAMES | unicode._SCRIPT_NAMES
+    names = sorted(known | {"Hrkt", "RGI_Emoji", "greek"})
     keys = ("gc", "General_Category", "sc", "Script", "scx", "Script_Extensions", "Lu", "")
     asked = [(name, None) for name in names] + [(key, name) for name in names for key in keys]
     patterns = [rf"\p{{{name}}}" if value is None else rf"\p{{{name}={value}}}" for name, value in asked]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,82 +14,41 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.ports import Context
 from jobs.regex_test import endpoint as regex_test
-from jobs.regex_test.endpoint import ENDPOINT, ENGINE, Request, exhausted, run
+from jobs.regex_test.endpoint import ENDPOINT, ENGINE, Request, exhausted
 from jobs.regex_test.matching import isolate
-from shared.endpoint import InvalidField
 from shared.outcome import InvalidInput, failed
 from tests.each import each
+from tests.jobs.calls import CONTEXT, answer_to, refusal_of, request_of
 
-_CONTEXT = Context(payer="0x0")
-_NAMES = ["ok", "matched", "matchCount", "matches", "truncated", "flags", "engine", "elapsedMs", "error"]
-_MATCH_NAMES = ["match", "index", "length", "groups", "namedGroups", "indices", "namedIndices"]
-
-
-def _request(body: Any) -> Request:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return msgspec.json.decode(raw, type=Request)
+_request = partial(request_of, ENDPOINT)
+_refusal = partial(refusal_of, ENDPOINT)
 
 
 def _answer(pattern: str, text: str, **more: Any) -> dict[str, Any]:
-    request = _request({"pattern": pattern, "input": text, **more})
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, _CONTEXT)))
-    return answer
-
-
-def _refusal(body: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        _request(body)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+    return answer_to(ENDPOINT, {"pattern": pattern, "input": text, **more})
 
 
 def test_example_is_what_the_call_gives() -> None:
     """The documented example is a real answer, but for the time that it takes."""
-    answer = _answer(**{"pattern": "", "text": ""} | _as_arguments(ENDPOINT.example.request))
+    answer = answer_to(ENDPOINT, ENDPOINT.example.request)
     assert answer | {"elapsedMs": 0} == ENDPOINT.example.response | {"elapsedMs": 0}
-
-
-def _as_arguments(request: dict[str, Any]) -> dict[str, Any]:
-    return {"text" if name == "input" else name: value for name, value in request.items()}
 
 
 def test_a_match() -> None:
     """Every key is there, null where it does not apply."""
-    answer = _answer("(?<y>\\d+)-(x)?", "in 2026-", flags="d")
-    assert list(answer) == _NAMES
-    assert answer | {"elapsedMs": 0} == {
-        "ok": True,
-        "matched": True,
-        "matchCount": 1,
-        "matches": [
-            {
-                "match": "2026-",
-                "index": 3,
-                "length": 5,
-                "groups": ["2026", None],
-                "namedGroups": {"y": "2026"},
-                "indices": [[3, 8], [3, 7], None],
-                "namedIndices": {"y": [3, 7]},
-            }
-        ],
-        "truncated": False,
-        "flags": "d",
-        "engine": ENGINE,
-        "elapsedMs": 0,
-        "error": None,
+    (match,) = _answer("(?<y>\\d+)-(x)?", "in 2026-", flags="d")["matches"]
+    assert match == {
+        "match": "2026-",
+        "index": 3,
+        "length": 5,
+        "groups": ["2026", None],
+        "namedGroups": {"y": "2026"},
+        "indices": [[3, 8], [3, 7], None],
+        "namedIndices": {"y": [3, 7]},
     }
     (match,) = _answer("a", "a")["matches"]
-    assert list(match) == _MATCH_NAMES
     assert (match["groups"], match["namedGroups"], match["indices"], match["namedIndices"]) == ([], None, None, None)
-
-
-def test_no_match() -> None:
-    """Is an answer like any other."""
-    answer = _answer("b", "a", flags="g")
-    assert (answer["ok"], answer["matched"], answer["matchCount"], answer["matches"]) == (True, False, 0, [])
-    assert (answer["truncated"], answer["error"]) == (False, None)
 
 
 def test_offsets_are_utf_16_units() -> None:
@@ -118,32 +78,17 @@ def test_the_capture_limit() -> None:
 
 def test_the_engine_is_named() -> None:
     """The name is written down for answers that are given without V8, and is that of the library."""
-    assert f"V8 {isolate().version}" == ENGINE
-
-
-TIMED_OUT = {
-    "ok": False,
-    "matched": None,
-    "matchCount": None,
-    "matches": [],
-    "truncated": False,
-    "flags": "gi",
-    "engine": ENGINE,
-    "error": "regex_timeout",
-}
+    assert f"V8 {isolate()._dll.mr_v8_version().decode()}" == ENGINE
 
 
 def test_a_timeout() -> None:
-    """Says what it took, and has no other figures."""
-    answer = _answer("(a+)+$", "a" * 50 + "b", flags="ig")
-    assert 50 <= answer.pop("elapsedMs") < 250
-    assert answer == TIMED_OUT
-
-
-def test_an_exhausted_child() -> None:
-    """Is answered like a timeout, with the limit as the time."""
-    answer = msgspec.to_builtins(exhausted(_request({"pattern": "a", "input": "b", "flags": "ig"})))
-    assert answer == TIMED_OUT | {"elapsedMs": 50.0}
+    """It says what it took, and has no other figures. A child that was killed is answered in the same way."""
+    request = {"pattern": "(a+)+$", "input": "a" * 50 + "b", "flags": "ig"}
+    answer = answer_to(ENDPOINT, request)
+    assert 50 <= answer["elapsedMs"] < 250
+    assert answer | {"elapsedMs": 50.0} == msgspec.to_builtins(exhausted(_request(request)))
+    shown = {name: value for name, value in answer.items() if value not in (None, [], False)}
+    assert shown == {"flags": "gi", "engine": ENGINE, "elapsedMs": answer["elapsedMs"], "error": "regex_timeout"}
 
 
 @each(
@@ -164,12 +109,12 @@ def test_what_is_no_pattern_is_refused(pattern: str, flags: str, detail: str) ->
 
 
 def test_a_pattern_that_only_v8_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Should the check before the payment ever let one through, the caller hears the same code."""
+    """If the check before the payment lets one through, the caller gets the same code."""
     monkeypatch.setattr(regex_test, "check", lambda pattern, flags: None)
     request = _request({"pattern": "(canary", "input": "x"})
 
     with pytest.raises(InvalidInput) as caught:
-        run(request, _CONTEXT)
+        ENDPOINT.run(request, CONTEXT)
 
     assert failed(caught.value).code == "regex_syntax"
     assert caught.value.detail == "Unterminated group."
@@ -187,8 +132,8 @@ def test_bounds() -> None:
     largest = {"pattern": "😀" * 5_000, "input": "😀" * 100_000, "flags": "gimsuyd", "captureLimit": 1000}
     body = json.dumps(largest).encode()
     assert len(body) < ENDPOINT.max_body_bytes
-    assert run(_request(body), _CONTEXT).match_count == 20
-    assert run(_request({"pattern": "", "input": ""}), _CONTEXT).match_count == 1
+    assert ENDPOINT.run(_request(body), CONTEXT).match_count == 20
+    assert ENDPOINT.run(_request({"pattern": "", "input": ""}), CONTEXT).match_count == 1
 
 
 @each(
@@ -197,23 +142,11 @@ def test_bounds() -> None:
         {},
         {"pattern": "a"},
         {"input": "a"},
-        {"pattern": None, "input": "a"},
-        {"pattern": "a", "input": None},
-        {"pattern": 5, "input": "a"},
-        {"pattern": "a", "input": ["a"]},
         {"pattern": "a", "input": "a", "flags": None},
-        {"pattern": "a", "input": "a", "flags": ["g"]},
         {"pattern": "a" * 5_001, "input": "a"},
         {"pattern": "a", "input": "a" * 100_001},
         {"pattern": "a", "input": "a", "captureLimit": 0},
         {"pattern": "a", "input": "a", "captureLimit": 1001},
-        {"pattern": "a", "input": "a", "captureLimit": -1},
-        {"pattern": "a", "input": "a", "captureLimit": 1.5},
-        {"pattern": "a", "input": "a", "captureLimit": "10"},
-        {"pattern": "a", "input": "a", "captureLimit": True},
-        {"pattern": "a", "input": "a", "captureLimit": None},
-        [],
-        "a",
     ],
 )
 def test_what_is_refused(body: Any) -> None:
@@ -228,11 +161,6 @@ def test_lone_surrogates_are_no_json() -> None:
         _request(b'{"pattern": "\\ud83d", "input": "a"}')
     answer = _answer("\\ud83d", "😀", flags="d")
     assert (answer["matches"][0]["match"], answer["matches"][0]["indices"]) == ("\ufffd", [[0, 1]])
-
-
-def test_unknown_fields_are_ignored() -> None:
-    """As in every endpoint."""
-    assert _answer("a", "a", unknown=1)["matched"]
 
 
 def test_patterns_and_texts_are_data() -> None:
@@ -282,7 +210,7 @@ def test_any_request_is_refused_or_answered(pattern: str, text: str, flags: str)
         code = refusal.code
     else:
         code = None
-        answer = json.loads(msgspec.json.encode(run(request, _CONTEXT)))
+        answer = json.loads(msgspec.json.encode(ENDPOINT.run(request, CONTEXT)))
         assert answer["ok"] is (answer["error"] is None)
         assert answer["matchCount"] == len(answer["matches"]) or answer["truncated"]
     assert code in (None, "regex_syntax")

@@ -113,7 +113,7 @@ def test_halves_of_surrogate_pairs() -> None:
 
 
 def test_what_v8_refuses() -> None:
-    """Is told, should the check before the payment ever let it through. The pattern is no part of the message."""
+    """It is reported if the check before the payment lets it through. The pattern is no part of the message."""
     for pattern in ("(", "a: (", "[z-a]", "(?<a>.)\\k<b>"):
         with pytest.raises(PatternError) as caught:
             find(pattern, "", "canary", limit=1)
@@ -121,25 +121,8 @@ def test_what_v8_refuses() -> None:
         assert pattern not in caught.value.message
 
 
-ATOMS = st.sampled_from(
-    [
-        *"ab.^$|",
-        "\\b",
-        "\\B",
-        "\\d",
-        "\\w",
-        "\\s",
-        "[ab]",
-        "[^a]",
-        "\\ud83d",
-        "😀",
-        "é",
-        "\\1",
-        "\\2",
-        "\\k<n>",
-        "\\uDE00",
-    ]
-)
+_ATOMS = r"a b . ^ $ | \b \B \d \w \s [ab] [^a] \ud83d 😀 é \1 \2 \k<n> \uDE00"
+ATOMS = st.sampled_from(_ATOMS.split())
 
 
 def quantified(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

@@ -61,7 +61,7 @@ def test_what_the_program_must_not_do(isolate: Isolate, name: str) -> None:
 
 
 def test_a_program_that_is_none() -> None:
-    """Is told at every call."""
+    """Every call raises an error."""
     isolate = Isolate("({")
     for _ in range(2):
         with pytest.raises(ScriptError):
@@ -80,7 +80,7 @@ def test_a_call_is_stopped_at_its_limit(isolate: Isolate) -> None:
 
 
 def test_a_busy_machine_does_not_stop_a_call(isolate: Isolate) -> None:
-    """Given three processes on the core that V8 has to share, then a call that waits for longer than its limit goes on."""
+    """Given three busy processes on V8's core, then a call that waits for longer than its limit is not stopped."""
     (core, *_) = cores = os.sched_getaffinity(0)
     busy = f"import os, time; os.sched_setaffinity(0, [{core}]); print(flush=True); end = time.time() + 30"
     command = [sys.executable, "-c", busy + "\nwhile time.time() < end: pass"]
@@ -106,15 +106,15 @@ def test_a_busy_machine_does_not_stop_a_call(isolate: Isolate) -> None:
     assert waited_s >= 0.3 > 0.25 > answer.cpu_s
 
 
-def test_what_does_not_stop_is_told(isolate: Isolate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given V8 that is told to stop and goes on, then the caller hears that only the end of the process helps."""
+def test_a_call_that_does_not_stop(isolate: Isolate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given V8 that does not stop, then the error says that the process must end."""
     monkeypatch.setattr(v8, "GRACE_S", 0.0)
     stubborn = Isolate(PROGRAM)
 
     with pytest.raises(Unstoppable):
         stubborn.call("burn", limit_s=0.01)
 
-    # It does stop: only the grace was too short. Another isolate is there for those who go on all the same.
+    # It does stop: only the grace was too short. A caller that continues all the same gets another isolate.
     assert call(stubborn, "echo", "next") == "next"
     stubborn.close()
 

@@ -1,4 +1,4 @@
-"""render-pro: what a request may be, what is asked of the browser, and what comes back."""
+"""render-pro: its requests, the renderings that it orders, and its answers."""
 
 from __future__ import annotations
 
@@ -45,12 +45,6 @@ def png(*, level: int = 6, text: bytes = b"") -> bytes:
 def test_example_is_what_the_call_gives() -> None:
     """With the clock at the example's time."""
     assert call(Site(), **ENDPOINT.example.request) == ENDPOINT.example.response
-
-
-def test_the_declaration_is_that_of_the_specification() -> None:
-    """Name, price and every rail, RLUSD among them."""
-    assert (ENDPOINT.path, ENDPOINT.price.text(), ENDPOINT.pool.value) == ("/v1/cdp/render-pro", "0.01", "render")
-    assert "xrpl-rlusd" in {rail.value for rail in ENDPOINT.rails}
 
 
 @pytest.mark.parametrize(

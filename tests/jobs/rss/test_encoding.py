@@ -52,7 +52,7 @@ def document(title: str, encoding: str, declared: str | None) -> bytes:
     ],
 )
 def test_the_title_is_read(title: str, encoding: str, declared: str | None, content_type: str | None) -> None:
-    """In its encoding, whatever is said of it."""
+    """The text is decoded with its real encoding, whatever is declared."""
     assert of_feed(document(title, encoding, declared), "title", content_type=content_type) == title
 
 
@@ -85,7 +85,7 @@ def test_bytes_that_mean_nothing() -> None:
     ],
 )
 def test_codecs_that_are_no_encodings(label: str) -> None:
-    """They are not used, whoever names them."""
+    """They are not used when a document or a server names them."""
     body = document(TEXT, "windows-1252", label)
     assert of_feed(body, "title", content_type=f"text/xml; charset={label}") == TEXT
 

@@ -1,4 +1,4 @@
-"""The endpoint: what a request may be, what is asked of the world, and what comes back."""
+"""The endpoint: its requests, what it fetches, and its answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ URL = "https://feeds.example.com:8443/news.rss"
 
 @dataclass
 class Site:
-    """A world with one page, whose calculations run here."""
+    """The ports of this endpoint: one page, and calculations in this process."""
 
     body: bytes = feeds.RSS.encode()
     status: int = 200
@@ -84,8 +84,8 @@ def test_example_is_what_the_call_gives() -> None:
     assert answer(Site(), **ENDPOINT.example.request) == ENDPOINT.example.response
 
 
-def test_what_is_asked_of_the_world() -> None:
-    """2 MB, and 10 seconds for everything."""
+def test_the_page_is_fetched_within_limits() -> None:
+    """At most 2 MB, in at most 10 seconds."""
     site = Site()
     answer(site)
     ((url, limit_bytes, seconds, headers),) = site.asked
@@ -96,36 +96,32 @@ def test_what_is_asked_of_the_world() -> None:
 
 
 def test_links_are_relative_to_where_the_feed_came_from() -> None:
-    """After redirects; both addresses are told."""
+    """Links are resolved against the final address; the answer has both addresses."""
     site = Site(final_url="https://cdn.example.net/a/b.xml", body=b"<rss><channel><link>c</link></channel></rss>")
-    told = answer(site, url="http://feeds.example.com/#part")
-    assert (told["url"], told["finalUrl"]) == ("http://feeds.example.com/#part", "https://cdn.example.net/a/b.xml")
-    assert told["feed"]["link"] == "https://cdn.example.net/a/c"
+    found = answer(site, url="http://feeds.example.com/#part")
+    assert (found["url"], found["finalUrl"]) == ("http://feeds.example.com/#part", "https://cdn.example.net/a/b.xml")
+    assert found["feed"]["link"] == "https://cdn.example.net/a/c"
 
 
 def test_items_up_to_the_limit() -> None:
-    """20 without one."""
+    """Without a limit there are 20."""
     site = Site(body=("<rss><channel>" + "<item/>" * 150 + "</channel></rss>").encode())
     for limit, count in ((None, 20), (1, 1), (100, 100)):
-        told = answer(site, **({} if limit is None else {"limit": limit}))
-        assert (len(told["items"]), told["itemCount"], told["totalItems"], told["truncated"]) == (
-            count,
-            count,
-            150,
-            True,
-        )
-    told = answer(Site(body=b"<rss><channel><title>t</title></channel></rss>"))
-    assert (told["items"], told["itemCount"], told["totalItems"], told["truncated"]) == ([], 0, 0, False)
+        found = answer(site, **({} if limit is None else {"limit": limit}))
+        assert (len(found["items"]), found["itemCount"]) == (count, count)
+        assert (found["totalItems"], found["truncated"]) == (150, True)
+    found = answer(Site(body=b"<rss><channel><title>t</title></channel></rss>"))
+    assert (found["items"], found["itemCount"], found["totalItems"], found["truncated"]) == ([], 0, 0, False)
 
 
 def test_every_key_is_there() -> None:
-    """Null where the feed says nothing."""
-    told = answer(Site(body=b"<feed><entry/></feed>"))
+    """A field that the feed does not state is null."""
+    found = answer(Site(body=b"<feed><entry/></feed>"))
     expected = ENDPOINT.example.response
-    assert list(told) == list(expected)
-    assert list(told["feed"]) == list(expected["feed"])
-    assert list(told["items"][0]) == list(expected["items"][0])
-    assert {value for name, value in told["feed"].items() if name not in ("format", "categories")} == {None}
+    assert list(found) == list(expected)
+    assert list(found["feed"]) == list(expected["feed"])
+    assert list(found["items"][0]) == list(expected["items"][0])
+    assert {value for name, value in found["feed"].items() if name not in ("format", "categories")} == {None}
 
 
 def test_the_time_is_utc() -> None:
@@ -162,18 +158,18 @@ def test_other_good_statuses(status: int) -> None:
 
 
 def test_a_blocked_address_is_the_callers_mistake() -> None:
-    """It passes through."""
+    """BlockedAddress is raised unchanged."""
     with pytest.raises(BlockedAddress):
         answer(Site(failure=BlockedAddress("no")))
 
 
 def test_what_comes_out_can_be_encoded() -> None:
-    """Control characters, surrogates and what is no character at all."""
+    """Control characters, surrogates and code points that are no characters do not break the JSON."""
     body = b"<rss><channel><title>a\x00\x01\xed\xa0\x80&#xD800;&#0;\xef\xbf\xbf&#xFFFF;b</title></channel></rss>"
-    told = answer(Site(body=body))
-    assert told["feed"]["title"].startswith("a")
-    assert told["feed"]["title"].endswith("b")
-    json.dumps(told, ensure_ascii=False).encode()
+    found = answer(Site(body=body))
+    assert found["feed"]["title"].startswith("a")
+    assert found["feed"]["title"].endswith("b")
+    json.dumps(found, ensure_ascii=False).encode()
 
 
 @each(
@@ -202,7 +198,7 @@ def test_what_comes_out_can_be_encoded() -> None:
     ],
 )
 def test_what_is_refused_before_the_payment(body: dict[str, Any], field_name: str, code: str) -> None:
-    """All that can be known without asking anybody."""
+    """A request that can be refused without a network access is refused."""
     with pytest.raises((InvalidField, msgspec.ValidationError)) as caught:
         decoded(Request, body)
     refused = caught.value
@@ -211,6 +207,6 @@ def test_what_is_refused_before_the_payment(body: dict[str, Any], field_name: st
 
 
 def test_the_sandbox_has_one_of_each() -> None:
-    """What the README's calls and the example read."""
+    """The sandbox serves the feeds that the README's calls and the example read."""
     for text, kind in ((feeds.RSS, "rss2"), (feeds.ATOM, "atom1"), (feeds.RDF, "rss1")):
         assert answer(Site(body=text.encode()))["feed"]["format"] == kind

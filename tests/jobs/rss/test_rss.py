@@ -280,7 +280,7 @@ def test_other_documents_are_no_feeds(body: str) -> None:
 
 
 def test_other_namespaces_are_not_mistaken() -> None:
-    """A `title` of somebody else's is not the title; prefixes may be called anything, and namespaces be written loosely."""
+    """A `title` of another namespace is not the title. Prefixes may have any name, and namespaces several spellings."""
     body = (
         '<rss version="2.0" xmlns:x="http://x.example/" xmlns:d="HTTP://purl.org/dc/elements/1.1" '
         'xmlns:it="https://www.itunes.com/dtds/Podcast-1.0.dtd"><channel><x:title>no</x:title><d:title>yes</d:title>'

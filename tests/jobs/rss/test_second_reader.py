@@ -14,7 +14,7 @@ NO_ROOT = "<channel><title>News</title><item><title>Tea</title><link>https://sho
 
 @pytest.mark.parametrize(("body", "kind"), [(CDF, "cdf"), (NO_ROOT, "rss2")])
 def test_what_only_feedparser_reads(body: str, kind: str) -> None:
-    """It has the same shape, and says whose it is."""
+    """The answer has the same shape, and names the reader."""
     found = reading(body)
     assert (found.parsed_by, found.feed.format, found.feed.title, found.total) == ("feedparser", kind, "News", 1)
     assert (found.items[0].title, (found.items[0].link or "").rpartition("/")[2]) == ("Tea", "tea")
@@ -37,6 +37,6 @@ def test_our_own_reader_comes_first() -> None:
         "<!ELEMENT a>" * 200 + NO_ROOT,
     ],
 )
-def test_what_nobody_reads(body: str) -> None:
-    """It is refused as before. An address in a body is opened by nobody."""
+def test_what_neither_reader_reads(body: str) -> None:
+    """It is refused as `not_a_feed`. An address in a body is not opened."""
     assert reason(body) == "not_a_feed"

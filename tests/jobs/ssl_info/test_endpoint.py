@@ -16,8 +16,7 @@ from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
 from jobs import calculations, hosts
 from jobs.ports import Context, Handshake
 from jobs.site import Site
-from jobs.ssl_info import examination
-from jobs.ssl_info.endpoint import ENDPOINT, HANDSHAKE_LIMIT_S, Request, run
+from jobs.ssl_info.endpoint import ENDPOINT, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from tests.each import each
@@ -148,7 +147,7 @@ def test_dates(passed: timedelta, expired: bool, not_yet: bool, days: int) -> No
     assert found["verifyError"] == ("expired" if expired else "not_yet_valid" if not_yet else None)
 
 
-def test_statements_are_independent_and_the_first_reason_is_told() -> None:
+def test_statements_are_independent_and_the_first_reason_is_given() -> None:
     """Trust, dates and name, each by itself; the reason is of trust, then of dates, then of the name."""
     past = {"not_before": NOW - 9 * DAY, "not_after": NOW - DAY}
     for identity, trusted, expired, match, reason in [
@@ -200,7 +199,7 @@ def test_a_long_chain() -> None:
 
 
 def test_a_certificate_without_readable_dates() -> None:
-    """Null where there is nothing to tell, and not valid."""
+    """The dates are null, and it is not valid."""
     key = ec.generate_private_key(ec.SECP256R1())
     identity = self_signed(HOST, key=key)
     der = made.altered(identity, key, {made.VALIDITY: made.validity(b"2601010000Z", b"2701010000Z")})
@@ -234,34 +233,23 @@ def test_what_is_asked_of_the_world() -> None:
         ({"hostname": HOST, "host": "other.example.com"}, "host", "invalid_body"),
         ({"hostname": HOST, "host": "127.0.0.1"}, "host", "blocked_address"),
         ({"hostname": "127.0.0.1"}, "hostname", "blocked_address"),
-        ({"host": "8.8.8.8"}, "host", "blocked_address"),
-        ({"hostname": "2130706433"}, "hostname", "blocked_address"),
-        ({"hostname": "0x7f.1"}, "hostname", "blocked_address"),
-        ({"hostname": "①②⑦.⓪.⓪.①"}, "hostname", "blocked_address"),
         ({"hostname": "::1"}, "hostname", "blocked_address"),
-        ({"hostname": "[::1]"}, "hostname", "blocked_address"),
         ({"hostname": "2606:4700::1111"}, "hostname", "blocked_address"),
         ({"hostname": "localhost"}, "hostname", "blocked_address"),
-        ({"hostname": "redis"}, "hostname", "blocked_address"),
-        ({"hostname": "metadata.google.internal"}, "hostname", "blocked_address"),
         ({"hostname": "a.test"}, "hostname", "blocked_address"),
         ({"hostname": "shop.example.com"}, "hostname", "blocked_address"),
-        ({"hostname": "exa mple.com"}, "hostname", "invalid_domain"),
         ({"hostname": "example.com\r\nset x 0 0 1"}, "hostname", "invalid_domain"),
         ({"hostname": "example.com\0.net"}, "hostname", "invalid_domain"),
         ({"hostname": "example.com/path"}, "hostname", "invalid_domain"),
-        ({"hostname": "user@example.com"}, "hostname", "invalid_domain"),
-        ({"hostname": "*.example.com"}, "hostname", "invalid_domain"),
         ({"hostname": "-a.example.com"}, "hostname", "invalid_domain"),
         ({"hostname": "a..example.com"}, "hostname", "invalid_domain"),
-        ({"hostname": "a" * 64 + ".example.com"}, "hostname", "invalid_domain"),
         ({"hostname": HOST, "port": 22}, "port", "blocked_address"),
         ({"hostname": HOST, "port": 25}, "port", "blocked_address"),
         ({"hostname": HOST, "port": 6379}, "port", "blocked_address"),
     ],
 )
 def test_refused_before_the_payment(body: Any, field: str, code: str) -> None:
-    """Whatever can be told without asking anybody, with the field that it is about."""
+    """Whatever can be known without the server. More such hosts: tests/jobs/test_hosts.py."""
     assert _refusal(body) == (field, code)
 
 
@@ -301,16 +289,3 @@ def test_both_names_of_the_host_may_be_given() -> None:
     assert _request({"hostname": "Bücher.example.com", "host": "xn--bcher-kva.example.com."}).name(SITE) == (
         "xn--bcher-kva.example.com"
     )
-
-
-def test_the_deadline_is_that_of_the_specification() -> None:
-    """5 s, of the call's 10."""
-    assert HANDSHAKE_LIMIT_S == 5
-    assert ENDPOINT.deadline_s > HANDSHAKE_LIMIT_S
-
-
-def test_what_the_child_reads_is_bounded() -> None:
-    """A chain of a thousand certificates costs what the first fifty cost."""
-    der = made.der(self_signed(HOST))
-    question = examination.Question(HOST, [der] * 1000, b"", int(NOW.timestamp()))
-    assert len(examination.examine(question).chain) == 20

@@ -24,7 +24,7 @@ HOST = "www.example.com"
 ROOT_KEY = ec.generate_private_key(ec.SECP256R1())
 ROOT = Authority(key=ROOT_KEY)
 INTERMEDIATE = Authority("Intermediate", issuer=ROOT)
-STRANGER = Authority("Stranger")
+UNTRUSTED = Authority("Untrusted")
 GOOD = INTERMEDIATE.identity(HOST)
 
 
@@ -50,19 +50,19 @@ def test_a_chain_to_an_authority() -> None:
 
 
 def test_the_order_of_the_others_does_not_matter_nor_what_does_not_belong() -> None:
-    """Servers send chains in a wrong order, twice, and with strangers."""
+    """Servers send chains in a wrong order, twice, and with unrelated certificates."""
     deep = Authority("Deep", issuer=INTERMEDIATE).identity(HOST)
     leaf, first, second = deep.chain
     assert judged(deep.showing(second, first)) is None
-    assert judged(deep.showing(STRANGER.root, second, leaf, first, first, ROOT.root)) is None
+    assert judged(deep.showing(UNTRUSTED.root, second, leaf, first, first, ROOT.root)) is None
 
 
 def test_an_authority_that_nobody_trusts() -> None:
     """When it is sent it is an untrusted root; when it is not, nobody can tell it from a missing intermediate."""
-    identity = STRANGER.identity(HOST)
-    assert judged(identity.showing(STRANGER.root)) == "untrusted_root"
+    identity = UNTRUSTED.identity(HOST)
+    assert judged(identity.showing(UNTRUSTED.root)) == "untrusted_root"
     assert judged(identity) == "incomplete_chain"
-    assert judged(identity, roots=pem(ROOT.root, STRANGER.root)) is None
+    assert judged(identity, roots=pem(ROOT.root, UNTRUSTED.root)) is None
     assert judged(GOOD, roots=b"") == "incomplete_chain"
 
 
@@ -107,7 +107,7 @@ def test_self_signed_although_it_names_another_key_as_its_issuers() -> None:
 
 
 def test_old_and_odd_self_signed_certificates() -> None:
-    """SHA-1, MD5 and a serial number below zero: the signature is still its own."""
+    """SHA-1, MD5 and a serial number below zero: the signature is its own."""
     key = rsa.generate_private_key(65537, 2048)
     identity = self_signed(HOST, key=key)
     for signed in ("1.2.840.113549.1.1.5", "1.2.840.113549.1.1.4"):
@@ -220,7 +220,7 @@ def test_an_operator_may_trust_an_intermediate() -> None:
     """Without its root, which the server need not send."""
     assert judged(GOOD.showing(), roots=pem(INTERMEDIATE.certificate)) is None
     assert judged(GOOD, roots=pem(INTERMEDIATE.certificate)) is None
-    assert judged(STRANGER.identity(HOST), roots=pem(INTERMEDIATE.certificate)) == "incomplete_chain"
+    assert judged(UNTRUSTED.identity(HOST), roots=pem(INTERMEDIATE.certificate)) == "incomplete_chain"
 
 
 def test_purposes() -> None:
@@ -278,7 +278,7 @@ def test_what_is_no_date_is_malformed() -> None:
 
 
 def test_what_is_no_certificate_is_malformed() -> None:
-    """Bytes that OpenSSL cannot read, wherever they stand."""
+    """Bytes that OpenSSL cannot read, in any place of the chain."""
     assert judged([b"nonsense"]) == "malformed"
     assert judged([*made.chain(GOOD), b""]) == "malformed"
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import eth_abi
-import msgspec
 
 from jobs.engines.evm.selectors import selector, topic
 from jobs.tx_explain.endpoint import ENDPOINT
-from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, FakeChain, FakeChains, context
-from tests.sites import decoded
+from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, FakeChain, FakeChains, answered
 
 HASH = "0x" + "ab" * 32
 ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -20,7 +17,7 @@ CAROL = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
 ROUTER = "0x2626664c2603336e57b271c5c0b26f421741e481"
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 WETH = "0x4200000000000000000000000000000000000006"
-STRANGER = "0x5555555555555555555555555555555555555555"
+UNKNOWN_TOKEN = "0x5555555555555555555555555555555555555555"
 CATS = "0x7777777777777777777777777777777777777777"
 NOBODY = "0x" + "0" * 40
 BLOCK = HEAD - 11
@@ -100,12 +97,12 @@ def put(
         } | (got or {})
 
 
-def world() -> FakeChains:
+def usual_chains() -> FakeChains:
     """Base with some contracts."""
     chains = FakeChains()
     chains.base.token(USDC, "USDC", 6)
     chains.base.token(WETH, "WETH", 18)
-    chains.base.token(STRANGER, "FREE \u202eclaim at evil.example", 18)
+    chains.base.token(UNKNOWN_TOKEN, "FREE \u202eclaim at evil.example", 18)
     chains.base.token(CATS, "CATS", b"")
     chains.base.code[ROUTER] = CONTRACT
     return chains
@@ -113,14 +110,12 @@ def world() -> FakeChains:
 
 def explained(chains: FakeChains, **body: Any) -> dict[str, Any]:
     """The answer, as JSON in and out."""
-    request = decoded(ENDPOINT.request, {"txHash": HASH} | body)
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(ENDPOINT.run(request, context(chains))))
-    return answer
+    return answered(ENDPOINT, chains, {"txHash": HASH} | body)
 
 
-def told(**transaction: Any) -> dict[str, Any]:
+def answer_about(**transaction: Any) -> dict[str, Any]:
     """The answer for one transaction on Base."""
-    chains = world()
+    chains = usual_chains()
     put(chains.base, **transaction)
     return explained(chains)
 

@@ -20,8 +20,8 @@ from tests.jobs.tx_explain.receipts import (
     CATS,
     NOBODY,
     ROUTER,
-    STRANGER,
     TRANSFER,
+    UNKNOWN_TOKEN,
     USDC,
     WETH,
     explained,
@@ -29,11 +29,11 @@ from tests.jobs.tx_explain.receipts import (
     number,
     padded,
     put,
-    world,
+    usual_chains,
 )
 
 PEOPLE = st.sampled_from([ALICE, ALICE, BOB, CAROL, NOBODY, ROUTER])
-TOKENS = st.sampled_from([USDC, WETH, STRANGER, CATS])
+TOKENS = st.sampled_from([USDC, WETH, UNKNOWN_TOKEN, CATS])
 AMOUNTS = st.sampled_from([0, 1, 25_000_000, 10**18, 2**96 - 1, 2**256 - 1])
 EVENTS = st.sampled_from(
     [
@@ -72,7 +72,7 @@ def test_there_is_always_an_answer(
     events: list[dict[str, Any]], to: str | None, value: int, data: str, status: str | None, mined: bool, kind: str
 ) -> None:
     """One sentence at least, nothing invisible in it, and no failure."""
-    chains = world()
+    chains = usual_chains()
     put(chains.base, to=to, value=value, data=data, logs=events, status=status, mined=mined, sent={"type": kind})
     answer = explained(chains)
     assert answer["narrative"].endswith(".")
@@ -84,7 +84,7 @@ def test_there_is_always_an_answer(
 @given(st.lists(st.tuples(TOKENS, PEOPLE, PEOPLE, AMOUNTS), max_size=8))
 def test_transfers_are_those_of_the_logs(moves: list[tuple[str, str, str, int]]) -> None:
     """Each ERC-20 log, once, in its order."""
-    chains = world()
+    chains = usual_chains()
     chains.base.calls[ROUTER, b""] = Reverted(b"")
     chains.base.code[ROUTER] = CONTRACT
     events = [

@@ -1,4 +1,4 @@
-"""What is told of every kind of transaction."""
+"""The narrative and the data of every kind of transaction."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from tests.jobs.tx_explain.receipts import (
     HASH,
     NOBODY,
     ROUTER,
-    STRANGER,
     TRANSFER,
+    UNKNOWN_TOKEN,
     USDC,
     WETH,
+    answer_about,
     calldata,
     codes,
     explained,
@@ -34,8 +35,7 @@ from tests.jobs.tx_explain.receipts import (
     number,
     padded,
     put,
-    told,
-    world,
+    usual_chains,
 )
 
 PAID = " and paid 0.00001 ETH for gas."
@@ -59,8 +59,8 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
     ("to itself", {"to": ALICE, "value": ONE}, "Sent 1 ETH to itself" + PAID, {"to_self", "native_transfer"}),
     ("a message", {"data": "0x68656c6c6f"}, "Sent nothing to 0x7099…79C8 with 5 bytes of data" + PAID, set()),
     (
-        "a stranger's token",
-        {"to": STRANGER, "logs": [moved(STRANGER, NOBODY, ALICE, ONE)]},
+        "an unknown token",
+        {"to": UNKNOWN_TOKEN, "logs": [moved(UNKNOWN_TOKEN, NOBODY, ALICE, ONE)]},
         'Minted 1 "FREE claim at evil.example" (0x5555…5555)' + PAID,
         {"mint", "erc20_transfer"},
     ),
@@ -259,7 +259,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
 @each(("transaction", "narrative", "signals"), [row[1:] for row in STORIES], ids=[row[0] for row in STORIES])
 def test_stories(transaction: dict[str, Any], narrative: str, signals: set[str]) -> None:
     """A sentence that a person would write, and codes for machines."""
-    answer = told(**transaction)
+    answer = answer_about(**transaction)
     assert answer["status"] == "success"
     assert answer["narrative"] == narrative
     assert signals <= set(codes(answer))
@@ -267,7 +267,7 @@ def test_stories(transaction: dict[str, Any], narrative: str, signals: set[str])
 
 def test_everything_about_a_transfer() -> None:
     """Every field."""
-    answer = told(to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 25_000_000)])
+    answer = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 25_000_000)])
     assert (answer["type"], answer["nonce"], answer["valueWei"]) == ("dynamic_fee", "7", "0")
     assert (answer["blockNumber"], answer["confirmations"]) == (str(BLOCK), HEAD - BLOCK + 1)
     assert answer["timestamp"] == answer["blockTimestamp"] == "2027-01-15T07:59:38Z"
@@ -300,19 +300,19 @@ def test_everything_about_a_transfer() -> None:
 )
 def test_a_selector_alone_is_no_proof(data: str, name: str | None, trailing: int) -> None:
     """The arguments must be there, and clean; what follows is counted."""
-    method = told(to=USDC, data=data)["method"]
+    method = answer_about(to=USDC, data=data)["method"]
     assert (method["name"], method["trailingBytes"]) == (name, trailing)
 
 
 def test_the_third_argument_of_an_nft_is_its_id() -> None:
     """The selector is shared with ERC-20."""
     data = calldata("transferFrom(address,address,uint256)", ALICE, BOB, 7)
-    answer = told(to=CATS, data=data, logs=[nft(CATS, ALICE, BOB, 7)])
+    answer = answer_about(to=CATS, data=data, logs=[nft(CATS, ALICE, BOB, 7)])
     assert [each["name"] for each in answer["method"]["args"]] == ["from", "to", "tokenId"]
 
 
 @each(
-    ("outcome", "kind", "told_reason"),
+    ("outcome", "kind", "reason"),
     [
         (Reverted(selector("Error(string)") + text("too poor")), "error", '"too poor"'),
         (Reverted(selector("Panic(uint256)") + word(0x12)), "panic", "Panic(0x12): division or modulo by zero"),
@@ -320,15 +320,15 @@ def test_the_third_argument_of_an_nft_is_its_id() -> None:
         (Reverted(b"\xde\xad\xbe\xef"), "unknown", "custom error 0xdeadbeef"),
     ],
 )
-def test_a_revert_has_its_reason(outcome: Reverted, kind: str, told_reason: str) -> None:
+def test_a_revert_has_its_reason(outcome: Reverted, kind: str, reason: str) -> None:
     """By doing it again on the state behind its block."""
-    chains = world()
+    chains = usual_chains()
     put(chains.base, to=USDC, data=SEND, status="0x0")
     chains.base.calls[USDC, bytes.fromhex(SEND[2:])] = outcome
     answer = explained(chains)
     assert (answer["status"], answer["revert"]["kind"]) == ("reverted", kind)
     assert answer["narrative"] == (
-        f"Tried to send 25 USDC to 0x7099…79C8, and was reverted: {told_reason}. Paid 0.00001 ETH for gas all the same."
+        f"Tried to send 25 USDC to 0x7099…79C8, and was reverted: {reason}. Paid 0.00001 ETH for gas all the same."
     )
     assert codes(answer)[0] == "reverted"
     replay = chains.reads[-1]
@@ -338,7 +338,7 @@ def test_a_revert_has_its_reason(outcome: Reverted, kind: str, told_reason: str)
 
 def test_a_revert_that_works_now_is_tried_on_the_state_before() -> None:
     """Others may have changed the state within the block."""
-    chains = world()
+    chains = usual_chains()
     put(chains.base, to=USDC, data=SEND, status="0x0")
     chains.base.calls[USDC, bytes.fromhex(SEND[2:])] = word(1)
     answer = explained(chains)
@@ -347,8 +347,8 @@ def test_a_revert_that_works_now_is_tried_on_the_state_before() -> None:
 
 
 def test_without_an_archive_the_reason_is_not_known() -> None:
-    """And said to be so, unless the gas tells it."""
-    chains = world()
+    """The answer says so, unless the gas used shows the reason."""
+    chains = usual_chains()
     put(chains.base, to=USDC, data=SEND, status="0x0")
     chains.base.archive = False
     assert explained(chains)["warnings"] == ["replay_unavailable"]
@@ -358,15 +358,15 @@ def test_without_an_archive_the_reason_is_not_known() -> None:
 
 
 def test_a_pending_transaction_has_no_receipt() -> None:
-    """What it would do is told."""
-    answer = told(to=USDC, data=SEND, mined=False)
+    """The narrative says what it would do."""
+    answer = answer_about(to=USDC, data=SEND, mined=False)
     assert (answer["status"], answer["blockNumber"], answer["feeWei"]) == ("pending", None, None)
     assert answer["narrative"] == "Waits to be included in a block: it would send 25 USDC to 0x7099…79C8."
 
 
 def test_an_unknown_hash_is_an_answer() -> None:
     """The other chain is asked, too."""
-    chains = world()
+    chains = usual_chains()
     answer = explained(chains)
     assert (answer["ok"], answer["status"], answer["foundOn"]) == (True, "not_found", None)
     assert answer["narrative"] == "Base has no transaction with this hash, neither in a block nor waiting."
@@ -390,7 +390,7 @@ def test_an_unknown_hash_is_an_answer() -> None:
 )
 def test_before_byzantium_the_gas_tells(used: int, data: str, logs: list[dict[str, Any]], status: str) -> None:
     """EIP-658: older receipts have a state root and no status."""
-    answer = told(
+    answer = answer_about(
         to=USDC,
         data=data,
         logs=logs,
@@ -405,7 +405,7 @@ def test_before_byzantium_the_gas_tells(used: int, data: str, logs: list[dict[st
 
 def test_blobs_are_part_of_the_fee() -> None:
     """EIP-4844."""
-    answer = told(
+    answer = answer_about(
         sent={"type": "0x3", "blobVersionedHashes": [HASH]}, got={"blobGasUsed": hex(131_072), "blobGasPrice": "0x2"}
     )
     assert (answer["blobFeeWei"], answer["feeWei"]) == ("262144", str(10_000_000_000_000 + 262_144))
@@ -414,7 +414,7 @@ def test_blobs_are_part_of_the_fee() -> None:
 def test_a_thousand_transfers_are_counted_and_cut() -> None:
     """The first 200 are shown; thirty tokens are asked."""
     logs = [moved(f"0x{n:040x}", BOB, CAROL, 1) for n in range(1, 1_001)]
-    answer = told(to=ROUTER, logs=logs)
+    answer = answer_about(to=ROUTER, logs=logs)
     assert (answer["transferCount"], len(answer["transfers"])) == (1_000, 200)
     assert "tokens_left_out" in answer["warnings"]
 
@@ -429,12 +429,12 @@ def test_what_only_looks_like_a_transfer_is_none() -> None:
         log(ROUTER, "Deposit(address,uint256)", padded(ALICE), data=number(1)),
         {"address": USDC, "topics": [], "data": "0x", "logIndex": "0x0"},
     ]
-    assert told(to=ROUTER, logs=strange)["transfers"] == []
+    assert answer_about(to=ROUTER, logs=strange)["transfers"] == []
 
 
 def test_a_destroyed_contract_has_left_its_logs() -> None:
     """Its method is decoded all the same."""
-    chains = world()
+    chains = usual_chains()
     del chains.base.code[USDC]
     put(chains.base, to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 1)])
     assert explained(chains)["method"]["name"] == "transfer"
@@ -445,4 +445,4 @@ def test_a_destroyed_contract_has_left_its_logs() -> None:
 def test_a_garbled_transaction_is_the_nodes_fault(garbled: dict[str, Any]) -> None:
     """A 502."""
     with pytest.raises(UpstreamFailed):
-        told(sent=garbled)
+        answer_about(sent=garbled)

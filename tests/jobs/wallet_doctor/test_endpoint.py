@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from jobs.engines.evm.selectors import BALANCE_OF, GAS_PRICE_ORACLE, IS_BLACKLISTED, L1_FEE_UPPER_BOUND, PAUSED
@@ -13,7 +11,7 @@ from jobs.wallet_doctor.endpoint import ENDPOINT, Request
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from tests.each import each
-from tests.jobs.engines.evm.fake_chains import CONTRACT, FakeChains, context, word
+from tests.jobs.engines.evm.fake_chains import CONTRACT, FakeChains, answered, word
 from tests.sites import decoded
 
 WALLET = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -33,8 +31,7 @@ def examined(*, chain: str = "base", wei: int = 10**18, atomic: int = 10**6, **m
     node.nonces[WALLET] = more.get("nonce", 7)
     node.code[WALLET] = more.get("code", b"")
     node.gas_price = more.get("gas_price", 6_000_000)
-    request = decoded(Request, {"address": WALLET, "chain": chain})
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(ENDPOINT.run(request, context(chains))))
+    answer = answered(ENDPOINT, chains, {"address": WALLET, "chain": chain})
     assert len(chains.reads) == 1
     return answer
 
@@ -90,7 +87,7 @@ def test_recommendations_name_amounts() -> None:
 
 
 def test_a_blacklisted_wallet_is_not_ready() -> None:
-    """Whatever it has; and nobody is told to send it more."""
+    """Whatever it has; and nothing recommends to send it more."""
     answer = examined(blacklisted=1, atomic=0)
     assert (answer["usdcBlacklisted"], answer["ready"]) == (True, False)
     assert codes(answer) == ["usdc_blacklisted"]
@@ -108,7 +105,7 @@ def test_a_delegated_account_is_no_contract() -> None:
     assert codes(answer) == ["ready", "delegated_account"]
 
 
-def test_contracts_and_new_wallets_are_told() -> None:
+def test_contracts_and_new_wallets_are_recognised() -> None:
     """Both may be mistakes."""
     assert codes(examined(code=CONTRACT)) == ["ready", "contract_wallet"]
     assert codes(examined(wei=0, atomic=0, nonce=0)) == ["add_gas", "add_usdc", "unused_wallet"]
@@ -129,5 +126,5 @@ def test_other_requests_are_refused(body: dict[str, str]) -> None:
 
 def test_wallet_is_another_name_of_address() -> None:
     """Both, when they are the same."""
-    body = f'{{"wallet":"{WALLET}","address":"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}}'
-    assert msgspec.json.decode(body, type=Request).account() == WALLET
+    body = {"wallet": WALLET, "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}
+    assert decoded(Request, body).account() == WALLET

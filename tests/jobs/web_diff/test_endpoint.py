@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.engines.page.diff import Hunk, applied
+from jobs.engines.page.diff import Hunk
 from jobs.engines.page.text import normalised, sha256
 from jobs.observation import Previous
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT, MAX_PREVIOUS, Request, run
 from tests.each import each
 from tests.jobs.engines.page.site import URL, Site, html_of
+from tests.jobs.engines.page.test_diff import applied
 from tests.sites import PUBLIC, decoded
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
@@ -138,7 +139,7 @@ def test_a_damaged_observation_is_none(raw: bytes) -> None:
 
 
 def test_texts_that_are_too_much_to_compare_are_replaced_as_a_whole() -> None:
-    """The hunks are still exact."""
+    """When the comparison takes too long, one exact hunk replaces the lines that differ."""
     site = Site(html=html_of(*(f"{LONG} {number}" for number in range(9))), failing=frozenset({"compare_texts"}))
     first = call(site)
     site.html = html_of(*(f"{LONG} {number}" for number in (0, 1, 5, 3, 7, 8)))
@@ -157,8 +158,8 @@ def test_a_supplied_text_may_be_long() -> None:
         msgspec.convert({"url": URL, "previousMarkdown": longest + "x"}, Request)
 
 
-def test_its_baselines_are_its_own() -> None:
-    """A call of render-pro about the same page is not a check."""
+def test_the_baselines_of_render_pro_are_separate() -> None:
+    """A call of render-pro for the same page is not a check of web-diff."""
     request = msgspec.convert({"url": URL}, Request)
     other = msgspec.convert({"url": URL}, RENDER_PRO.request)
     assert ENDPOINT.subject is not None

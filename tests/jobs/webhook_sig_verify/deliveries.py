@@ -1,4 +1,4 @@
-"""What the tests of the senders share: payloads that are easily damaged on the way, and one way to ask."""
+"""What the tests of the senders share: payloads that are easily damaged on the way, and the call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from jobs.webhook_sig_verify.endpoint import Request, answer
 
 NOW = 1_790_000_000
-"""Unix seconds at which every question is asked unless it says otherwise: 2026-09-21T14:13:20Z."""
+"""Unix seconds of every call that does not name another time: 2026-09-21T14:13:20Z."""
 NOW_ISO = "2026-09-21T14:13:20Z"
 
 PAYLOADS = (
@@ -59,8 +59,24 @@ def mac(secret: str, *pieces: str | int, algorithm: str = "sha256") -> str:
     return keyed.hexdigest()
 
 
+def answered(provider: str, scheme: str, **more: Any) -> dict[str, Any]:
+    """The whole answer to a valid signature without a time, but for what differs."""
+    return {
+        "ok": True,
+        "valid": True,
+        "provider": provider,
+        "algorithm": "hmac_sha256",
+        "scheme": scheme,
+        "weak": False,
+        "timestamp": None,
+        "ageSeconds": None,
+        "toleranceSeconds": None,
+        "reason": None,
+    } | more
+
+
 def verdict(found: dict[str, Any]) -> tuple[bool, str | None]:
-    """The two fields that say what the signature is worth."""
+    """Whether the signature is valid, and why not."""
     return found["valid"], found["reason"]
 
 

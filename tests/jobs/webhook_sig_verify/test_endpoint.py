@@ -1,4 +1,4 @@
-"""The endpoint: what a request may be, what comes back, and that nothing secret does. The senders are in webhooks/."""
+"""The endpoint: what a request may be, what comes back, and that nothing secret does."""
 
 from __future__ import annotations
 
@@ -9,65 +9,48 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.ports import Context
 from jobs.webhook_sig_verify import PROVIDERS
-from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
 from jobs.webhook_sig_verify.endpoint import (
     ENDPOINT,
     MAX_HEADER_TEXT,
     MAX_PAYLOAD,
     MAX_SECRET,
     MAX_SIGNATURE,
-    Request,
-    run,
 )
 from shared.endpoint import InvalidField
 from shared.outcome import Ok
 from tests.each import each
+from tests.jobs.calls import CONTEXT, answer_to, refusal_of, request_of
 from tests.jobs.webhook_sig_verify.deliveries import MALFORMED, NOT_TIMES, NOW, VALID, ask, mac, verdict
 from workers.execute import execute
 
-_CONTEXT = Context(payer="0x0")
 _BODY = {"provider": "generic", "payload": "p", "signature": mac("k", "p"), "secret": "k"}
-CANARY = "canary-9f3c-\u00e9-secret"
 
 
-def _decode(raw: bytes) -> Request:
-    return msgspec.json.decode(raw, type=Request)
-
-
-def _request(**changes: Any) -> Request:
-    return _decode(json.dumps(_BODY | changes).encode())
+def _request(**changes: Any) -> Any:
+    return request_of(ENDPOINT, _BODY | changes)
 
 
 def _refusal(**changes: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        _request(**changes)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+    return refusal_of(ENDPOINT, _BODY | changes)
+
+
+CANARY = "canary-9f3c-\u00e9-secret"
 
 
 def test_example_is_what_the_call_gives() -> None:
     """The documented example is a real answer."""
-    answered = execute(ENDPOINT, msgspec.json.encode(ENDPOINT.example.request), _CONTEXT)
-    assert isinstance(answered, Ok)
-    assert msgspec.json.decode(answered.body) == ENDPOINT.example.response
-
-
-def test_the_secret_is_declared() -> None:
-    """Nothing of a request is to be stored."""
     assert ENDPOINT.holds_secret
+    assert answer_to(ENDPOINT, ENDPOINT.example.request) == ENDPOINT.example.response
 
 
 @each("name", ["provider", "payload", "signature", "secret"])
 def test_required_fields(name: str) -> None:
     """Each must be there, as a string."""
     body = {key: value for key, value in _BODY.items() if key != name}
-    with pytest.raises(msgspec.ValidationError, match=name):
-        _decode(json.dumps(body).encode())
-    for wrong in (None, 1, True, ["a"], {"a": "b"}):
+    for wrong in (body, body | {name: None}):
         with pytest.raises(msgspec.ValidationError, match=name):
-            _request(**{name: wrong})
+            request_of(ENDPOINT, wrong)
 
 
 @each("provider", ["", "Stripe", "STRIPE", " stripe", "stripe\n", "gitlab", "str\u0131pe", "__class__"])
@@ -90,11 +73,6 @@ def test_lengths(field: str, limit: int) -> None:
             _request(**{field: sign * (limit + 1)})
 
 
-def test_the_bounds() -> None:
-    """As documented."""
-    assert (MAX_PAYLOAD, MAX_SIGNATURE, MAX_SECRET, MAX_HEADER_TEXT) == (262_144, 8_192, 4_096, 32_768)
-
-
 def test_empty_texts() -> None:
     """There is a signature of an empty payload; an empty signature is malformed; an empty secret is refused."""
     assert verdict(ask(**_BODY | {"payload": "", "signature": mac("k")})) == VALID
@@ -109,11 +87,6 @@ def test_the_secret_is_used_as_it_is(secret: str) -> None:
     assert verdict(ask(**_BODY | {"secret": secret, "signature": mac(secret, "p")})) == VALID
 
 
-def test_unknown_fields_are_ignored() -> None:
-    """A field that is not known does not matter."""
-    assert verdict(ask(**_BODY | {"algorithm": "none", "tolerance": 1, "tolerance_seconds": 1})) == VALID
-
-
 @each("timestamp", [*NOT_TIMES, "1 ", "1,0"])
 @each("provider", ["slack", "github"])
 def test_timestamps_that_are_none(provider: str, timestamp: str) -> None:
@@ -122,17 +95,6 @@ def test_timestamps_that_are_none(provider: str, timestamp: str) -> None:
         _request(provider=provider, timestamp=timestamp)
     cause = caught.value.__cause__
     assert cause.field == "timestamp" if isinstance(cause, InvalidField) else "`$.timestamp`" in str(caught.value)
-
-
-@each(
-    "written",
-    [b"-1", b"9223372036854775808", b"1" + b"0" * 19, b"1" * 5_000, b"1.0", b"1e9", b"-0.0", b"true", b"[]", b"{}"],
-)
-def test_timestamps_that_are_no_whole_seconds(written: bytes) -> None:
-    """A number has to be a whole one that 63 bits hold."""
-    raw = json.dumps(_BODY)[:-1].encode() + b', "timestamp": ' + written + b"}"
-    with pytest.raises(msgspec.ValidationError, match="timestamp"):
-        _decode(raw)
 
 
 @pytest.mark.parametrize("more", [{}, {"timestamp": None}])
@@ -149,20 +111,13 @@ def test_the_others_do_not(provider: str) -> None:
     assert _request(provider=provider, timestamp=None, headers=None)
 
 
-@each("tolerance", [-1, 86_401, 10**30, 1.5, "300", None, True, []])
+@each("tolerance", [-1, 86_401, None])
 def test_tolerances(tolerance: Any) -> None:
     """A whole number of seconds up to a day."""
     with pytest.raises(msgspec.ValidationError, match=r"toleranceSeconds|out of range"):
         _request(toleranceSeconds=tolerance)
     assert [_request(toleranceSeconds=good).tolerance_seconds for good in (0, 1, 86_400)] == [0, 1, 86_400]
     assert _request().tolerance_seconds == 300
-
-
-@each("headers", [[], "a: b", 1, {"a": 1}, {"a": None}, {"a": ["b"]}, {"a": {}}])
-def test_headers_are_strings_by_name(headers: Any) -> None:
-    """Anything else is refused."""
-    with pytest.raises(msgspec.ValidationError, match="headers"):
-        _request(headers=headers)
 
 
 def test_header_bounds() -> None:
@@ -187,7 +142,7 @@ def test_text_that_is_not_unicode_is_refused(field: str, escaped: bytes) -> None
     """Lone surrogates and broken UTF-8 have no bytes that could have been signed."""
     body = {**_BODY, field: "MARK"}
     with pytest.raises((msgspec.DecodeError, UnicodeError)):
-        _decode(json.dumps(body).encode().replace(b"MARK", escaped))
+        request_of(ENDPOINT, json.dumps(body).encode().replace(b"MARK", escaped))
 
 
 def test_escapes_are_the_characters_they_mean() -> None:
@@ -195,7 +150,7 @@ def test_escapes_are_the_characters_they_mean() -> None:
     signature = mac("k", "\U0001f4a1/\u00e9\x00\n").encode()
     for written in (b"\\ud83d\\uDCA1\\/\\u00e9\\u0000\\n", "\U0001f4a1/\u00e9".encode() + b"\\u0000\\u000a"):
         raw = b'{"provider":"generic","payload":"' + written + b'","secret":"k","signature":"' + signature + b'"}'
-        answered = execute(ENDPOINT, raw, _CONTEXT)
+        answered = execute(ENDPOINT, raw, CONTEXT)
         assert isinstance(answered, Ok)
         assert msgspec.json.decode(answered.body)["valid"] is True
 
@@ -222,18 +177,14 @@ def test_the_largest_request_fits_the_body_limit() -> None:
     assert verdict(ask(**body)) == VALID
 
 
-def test_the_present_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call is judged by the clock, in whole seconds."""
-    request = _request(provider="slack", timestamp=NOW, signature=f"v0={mac('k', 'v0:', NOW, ':p')}")
-    monkeypatch.setattr(webhook_sig_verify, "now_s", iter([NOW + 300, NOW + 301]).__next__)
-    answers = [run(request, _CONTEXT) for _ in range(2)]
-    assert [(found.age_seconds, found.valid) for found in answers] == [(300, True), (301, False)]
-
-
-def test_the_clock_is_the_systems() -> None:
-    """Unix seconds, rounded down."""
-    before = int(time.time())
-    assert before <= webhook_sig_verify.now_s() <= int(time.time())
+def test_run_asks_the_clock() -> None:
+    """A delivery of an hour ago is late now, and one of this second is not."""
+    now = int(time.time())
+    for at, late in ((now, False), (now - 3600, True)):
+        answer = ENDPOINT.run(
+            _request(provider="slack", timestamp=at, signature=f"v0={mac('k', 'v0:', at, ':p')}"), CONTEXT
+        )
+        assert (answer.reason == "timestamp_out_of_tolerance") is late
 
 
 def test_digests_are_compared_in_constant_time_as_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,12 +230,12 @@ def test_nothing_secret_comes_back(body: dict[str, Any], caplog: pytest.LogCaptu
     """Neither the secret nor the right signature is in an answer, an error or what is logged."""
     raw = json.dumps(body).encode()
     try:
-        request = _decode(raw)
+        request = request_of(ENDPOINT, raw)
     except msgspec.ValidationError as error:
         cause = error.__cause__
         shown = f"{error!r} {cause!r} {getattr(cause, '__dict__', '')}"
     else:
-        outcome = execute(ENDPOINT, raw, _CONTEXT)
+        outcome = execute(ENDPOINT, raw, CONTEXT)
         assert isinstance(outcome, Ok)
         shown = f"{outcome.body.decode()} {request!r} {request} {ask(**body)}"
     shown = (shown + caplog.text).lower()

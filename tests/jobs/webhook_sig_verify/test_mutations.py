@@ -11,34 +11,36 @@ from hypothesis import strategies as st
 
 from jobs.webhook_sig_verify import PROVIDERS
 from tests.each import each
-from tests.jobs.webhook_sig_verify.deliveries import MISMATCH, NOW, PAYLOADS, VALID, ask, mac, verdict
+from tests.jobs.webhook_sig_verify.deliveries import MISMATCH, NOW, PAYLOADS, SECRETS, VALID, ask, mac, verdict
 
 PAYLOAD = '{"id": 1, "text": "caf\u00e9 \U0001f4a1"}'
 SECRET = "whsec_abc+/=\u00e9"
 H = "content-type x-event-id"
 HEADERS = {"content-type": "a b", "x-event-id": "c.d"}
-V1 = f"h={H},v1={mac(SECRET, NOW, '.', H, '.', 'a b.c.d', '.', PAYLOAD)}"
-COMMON = {"payload": PAYLOAD, "secret": SECRET}
 
-# Every character of these signatures counts.
-DELIVERIES: dict[str, dict[str, Any]] = {
-    "stripe": {"provider": "stripe", "signature": f"t={NOW},v1={mac(SECRET, NOW, '.', PAYLOAD)}"},
-    "github": {"provider": "github", "signature": f"sha256={mac(SECRET, PAYLOAD)}"},
-    "github sha1": {"provider": "github", "signature": f"sha1={mac(SECRET, PAYLOAD, algorithm='sha1')}"},
-    "vercel": {"provider": "vercel", "signature": mac(SECRET, PAYLOAD, algorithm="sha1")},
-    "slack": {
-        "provider": "slack",
-        "signature": f"v0={mac(SECRET, 'v0:', NOW, ':', PAYLOAD)}",
-        "timestamp": str(NOW),
-    },
-    "cdp v0": {"provider": "cdp", "signature": f"t={NOW},v0={mac(SECRET, NOW, '.', PAYLOAD)}"},
-    "cdp v1": {"provider": "cdp", "signature": f"t={NOW},{V1}", "headers": HEADERS},
-    "generic hex": {"provider": "generic", "signature": f"sha256={mac(SECRET, PAYLOAD)}"},
-    "generic base64": {
-        "provider": "generic",
-        "signature": base64.b64encode(bytes.fromhex(mac(SECRET, PAYLOAD))).decode(),
-    },
-}
+
+def _signed(payload: str, secret: str) -> dict[str, dict[str, Any]]:
+    """Signatures of which every character counts."""
+    plain = mac(secret, payload)
+    sha1 = mac(secret, payload, algorithm="sha1")
+    timed = mac(secret, NOW, ".", payload)
+    v1 = mac(secret, NOW, ".", H, ".", "a b.c.d", ".", payload)
+    v0 = mac(secret, "v0:", NOW, ":", payload)
+    deliveries: dict[str, dict[str, Any]] = {
+        "stripe": {"provider": "stripe", "signature": f"t={NOW},v1={timed}"},
+        "github": {"provider": "github", "signature": f"sha256={plain}"},
+        "github sha1": {"provider": "github", "signature": f"sha1={sha1}"},
+        "vercel": {"provider": "vercel", "signature": sha1},
+        "slack": {"provider": "slack", "signature": f"v0={v0}", "timestamp": str(NOW)},
+        "cdp v0": {"provider": "cdp", "signature": f"t={NOW},v0={timed}"},
+        "cdp v1": {"provider": "cdp", "signature": f"t={NOW},h={H},v1={v1}", "headers": HEADERS},
+        "generic hex": {"provider": "generic", "signature": f"sha256={plain}"},
+        "generic base64": {"provider": "generic", "signature": base64.b64encode(bytes.fromhex(plain)).decode()},
+    }
+    return {name: {"payload": payload, "secret": secret} | delivery for name, delivery in deliveries.items()}
+
+
+DELIVERIES = _signed(PAYLOAD, SECRET)
 NAMES = sorted(DELIVERIES)
 relaxed = settings(deadline=None)
 
@@ -47,20 +49,20 @@ texts = st.text(unicode, max_size=40)
 signs = st.one_of(st.sampled_from("0123456789abcdefABCDEF=,.+-_/ \t\n\x00gG"), unicode)
 
 
-def _delivery(name: str) -> dict[str, Any]:
-    return COMMON | DELIVERIES[name]
-
-
 def _with(text: str, position: int, sign: str) -> str:
     position %= len(text)
     return text[:position] + sign + text[position + 1 :]
 
 
-def test_every_provider_is_here() -> None:
-    """And unchanged, all of them are valid."""
-    assert {delivery["provider"] for delivery in DELIVERIES.values()} == set(PROVIDERS)
-    for name in NAMES:
-        assert verdict(ask(**_delivery(name))) == VALID
+@each("secret", SECRETS)
+@each("payload", PAYLOADS)
+def test_every_payload(payload: str, secret: str) -> None:
+    """Any payload under any secret is valid as it was signed, for every provider, and not with one character more."""
+    deliveries = _signed(payload, secret)
+    assert {delivery["provider"] for delivery in deliveries.values()} == set(PROVIDERS)
+    for delivery in deliveries.values():
+        assert verdict(ask(**delivery)) == VALID
+        assert verdict(ask(**delivery | {"payload": payload + "\x00"})) == MISMATCH
 
 
 @relaxed
@@ -74,7 +76,7 @@ def test_another_payload(name: str, position: int, sign: str) -> None:
         PAYLOAD[:position] + sign + PAYLOAD[position:],
     ):
         if changed != PAYLOAD:
-            assert verdict(ask(**_delivery(name) | {"payload": changed})) == MISMATCH
+            assert verdict(ask(**DELIVERIES[name] | {"payload": changed})) == MISMATCH
 
 
 @relaxed
@@ -84,7 +86,7 @@ def test_another_secret(name: str, position: int, sign: str) -> None:
     """One character another: the signature does not match."""
     changed = _with(SECRET, position, sign)
     if changed != SECRET:
-        assert verdict(ask(**_delivery(name) | {"secret": changed})) == MISMATCH
+        assert verdict(ask(**DELIVERIES[name] | {"secret": changed})) == MISMATCH
 
 
 @relaxed
@@ -92,7 +94,7 @@ def test_another_secret(name: str, position: int, sign: str) -> None:
 @each("name", NAMES)
 def test_another_signature(name: str, position: int, sign: str) -> None:
     """One character another, but for the case of hex and the two alphabets of base64: not valid."""
-    delivery = _delivery(name)
+    delivery = DELIVERIES[name]
     signature = delivery["signature"]
     changed = _with(signature, position, sign)
     same = str.maketrans("-_", "+/") if name == "generic base64" else {}
@@ -106,7 +108,7 @@ def test_another_signature(name: str, position: int, sign: str) -> None:
 @each("name", NAMES)
 def test_a_shorter_signature(name: str, position: int) -> None:
     """One character less, but for the padding of base64: not valid."""
-    delivery = _delivery(name)
+    delivery = DELIVERIES[name]
     changed = _with(delivery["signature"], position, "")
     if changed != delivery["signature"].removesuffix("="):
         assert ask(**delivery | {"signature": changed})["valid"] is False
@@ -117,7 +119,7 @@ def test_a_shorter_signature(name: str, position: int) -> None:
 @given(st.data())
 def test_the_case_of_hex_does_not_count(name: str, data: st.DataObject) -> None:
     """Every digit may be written either way."""
-    delivery = _delivery(name)
+    delivery = DELIVERIES[name]
     start = len(delivery["signature"]) - (40 if "sha1" in name or name == "vercel" else 64)
     text = delivery["signature"]
     upper = data.draw(st.lists(st.booleans(), min_size=len(text) - start, max_size=len(text) - start))
@@ -131,10 +133,10 @@ def test_another_time(position: int, digit: str) -> None:
     """One digit another: the signature does not match, however old it makes it."""
     changed = _with(str(NOW), position, digit)
     if changed != str(NOW):
-        assert verdict(ask(**_delivery("slack") | {"timestamp": changed})) == MISMATCH
+        assert verdict(ask(**DELIVERIES["slack"] | {"timestamp": changed})) == MISMATCH
         for name in ("stripe", "cdp v0", "cdp v1"):
             signature = DELIVERIES[name]["signature"].replace(str(NOW), changed)
-            assert verdict(ask(**_delivery(name) | {"signature": signature})) == MISMATCH
+            assert verdict(ask(**DELIVERIES[name] | {"signature": signature})) == MISMATCH
 
 
 @relaxed
@@ -143,7 +145,7 @@ def test_another_header(name: str, position: int, sign: str) -> None:
     """One character of a value that is covered: the signature does not match."""
     changed = _with(HEADERS[name], position, sign)
     if changed != HEADERS[name]:
-        assert verdict(ask(**_delivery("cdp v1") | {"headers": HEADERS | {name: changed}})) == MISMATCH
+        assert verdict(ask(**DELIVERIES["cdp v1"] | {"headers": HEADERS | {name: changed}})) == MISMATCH
 
 
 @relaxed

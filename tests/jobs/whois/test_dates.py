@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.whois.dates import iso, read_date
+from jobs.whois.dates import read_date
+from jobs.whois.endpoint import iso
 from tests.each import each
 
 DATES = {
@@ -109,6 +110,6 @@ def test_month_first() -> None:
 
 @given(st.text(alphabet="0123456789-/. :TZ+JanFeb年月日#()," + "あ", max_size=60) | st.text(max_size=60))
 def test_nothing_raises(text: str) -> None:
-    """Whatever stands where a date should be."""
+    """Whatever the text is."""
     moment = read_date(text)
     assert moment is None or iso(moment).endswith("Z")

@@ -1,23 +1,22 @@
-"""Records of registered domains, in every format that is known."""
+"""Records of registered domains, in every format that is known.
+
+Each file of registered_domains/ has what is to be read, as JSON, a line `---`, and the text. The formats are the registries';
+registrants, figures and dates are made up.
+"""
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from jobs.whois.dates import iso
+from jobs.whois.endpoint import iso
 from jobs.whois.record import Record, is_throttled, read
 from jobs.whois.rules import rules_of
 from tests.each import each
-from tests.jobs.whois import registered, registered_more, registered_small
-from tests.jobs.whois.registered import Case
 
-CASES = {
-    f"{name}-{case.domain}": case
-    for module in (registered, registered_more, registered_small)
-    for name, case in vars(module).items()
-    if isinstance(case, Case)
-}
+FILES = sorted((Path(__file__).parent / "registered_domains").glob("*.txt"))
 EMPTY: dict[str, Any] = dict.fromkeys(
     ("registrar", "registrar_iana_id", "registrar_url", "created", "updated", "expires", "dnssec", "refers_to")
 ) | {"name_servers": [], "status": []}
@@ -34,10 +33,13 @@ def plain(record: Record) -> dict[str, Any]:
     return {name: of(getattr(record, name)) for name in ("registered", *EMPTY)}
 
 
-@each("case", CASES.values(), ids=CASES)
-def test_a_record(case: Case) -> None:
-    """Every field that is in the text, and nothing that is not."""
-    for text in (case.text, case.text.replace("\n", "\r\n")):
-        record = read(text, [case.domain], rules_of(case.domain))
-        assert plain(record) == {"registered": True, **EMPTY, **case.fields}
-        assert not is_throttled(text)
+@each("file", FILES, ids=[file.stem for file in FILES])
+def test_a_record(file: Path) -> None:
+    """Every field that is in the text is read, and nothing that is not."""
+    header, _, text = file.read_text().partition("\n---\n")
+    fields = json.loads(header)
+    domain = fields.pop("domain")
+    for written in (text, text.replace("\n", "\r\n")):
+        record = read(written, [domain], rules_of(domain))
+        assert plain(record) == {"registered": True, **EMPTY, **fields}
+        assert not is_throttled(written)

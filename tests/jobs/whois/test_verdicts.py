@@ -2,135 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from jobs.whois.record import is_throttled, read
 from jobs.whois.rules import rules_of
 from tests.each import each
 
-FREE = [
-    (
-        "free-name.com",
-        'No match for "FREE-NAME.COM".\r\n>>> Last update of whois database: 2026-11-20T10:00:00Z <<<\r\n',
-    ),
-    ("free-name.net", 'No match for domain "FREE-NAME.NET".'),
-    ("free-name.org", "NOT FOUND\n>>> Last update of WHOIS database: 2026-11-20T10:00:00Z <<<\n\nTerms of Use: x\n"),
-    ("free-name.info", "Domain not found.\n>>> Last update of WHOIS database: 2026-11-20T10:00:00Z <<<\n"),
-    ("free-name.biz", "No Data Found\n>>> Last update of WHOIS database: 2026-11-20T10:00:00Z <<<\n"),
-    ("free-name.xyz", "The queried object does not exist: DOMAIN NOT FOUND\n\n>>> Last update of WHOIS database <<<\n"),
-    ("free-name.app", "Domain not found.\n"),
-    ("free-name.name", "No match.\n"),
-    ("free-name.de", "% Restricted rights.\n%\n% The DENIC whois service\n\nDomain: free-name.de\nStatus: free\n"),
-    (
-        "free-name.co.uk",
-        '\n    No match for "free-name.co.uk".\n\n    This domain name has not been registered.\n\n--\nThis\n',
-    ),
-    ("free-name.jp", "[ JPRS database provides information on network administration. ]\nNo match!!\n"),
-    ("free-name.jp", "[ JPRS ]\n該当するデータがありません\n"),
-    ("free-name.fr", "%%\n%% This is the AFNIC Whois server.\n%%\n\n%% NOT FOUND\n"),
-    ("free-name.it", "\nDomain:             free-name.it\nStatus:             AVAILABLE\n"),
-    ("free-name.pl", "No information available about domain name free-name.pl in the Registry NASK database.\n"),
-    (
-        "free-name.ru",
-        "% TCI Whois Service.\n\nNo entries found for the selected source(s).\n\nLast updated on 2026-11-20T10:01:30Z\n",
-    ),
-    (
-        "free-name.com.br",
-        "% Copyright (c) Nic.br\n%  The use of the data\n%  a\n%  b\n\n% No match for free-name.com.br\n",
-    ),
-    (
-        "free-name.kr",
-        "query : free-name.kr\n\n# KOREAN(UTF8)\n\n상기 도메인이름은 등록되어 있지 않습니다.\n\n"
-        "# ENGLISH\n\nAbove domain name is not registered to KRNIC.\n",
-    ),
-    (
-        "free-name.kr",
-        "query : free-name.kr\n\nThe requested domain was not found in the Registry or Registrar’s WHOIS Server.\n",
-    ),
-    ("free-name.tw", "No Found\n\n"),
-    ("free-name.cn", "No matching record.\n"),
-    (
-        "free-name.eu",
-        "% The WHOIS service\n% WHOIS free-name.eu\nDomain: free-name.eu\nScript: LATIN\nStatus: AVAILABLE\n",
-    ),
-    ("free-name.be", "% .be Whois Server 6.1\n\nDomain:\tfree-name.be\nStatus:\tAVAILABLE\n"),
-    ("free-name.nl", "free-name.nl is free\n"),
-    ("free-name.se", '# Copyright\n# All rights reserved.\ndomain "free-name.se" not found.\n'),
-    ("free-name.fi", "Domain not found\n\n>>> Last update of WHOIS database: 20.11.2026 10:00:25 (EET) <<<\n"),
-    ("free-name.at", "% Copyright (c)2026 by NIC.AT (1)\n%\n% Restricted rights.\n%\n% a\n% b\n\n% nothing found\n"),
-    ("free-name.ch", "We do not have an entry in our database matching your query.\n"),
-    ("free-name.cz", "%  (c) 2006-2026 CZ.NIC\n%\n%ERROR:101: no entries found\n%\n% No entries found.\n"),
-    ("free-name.ca", "Not found: free-name.ca\n\n% Terms\n"),
-    ("free-name.ca", "Domain name:           free-name.ca\nDomain status:         available\n"),
-    ("free-name.com.au", "NOT FOUND\n>>> Last update of WHOIS database: 2026-11-20T10:00:00Z <<<\n"),
-    (
-        "free-name.co.nz",
-        "version: 8.6\nquery_datetime: 2026-11-20T23:00:00+13:00\ndomain_name: free-name.co.nz\nquery_status: 220 Available\n",
-    ),
-    (
-        "free-name.com.tr",
-        'No match found for "free-name.com.tr"\n',
-    ),
-    ("free-name.com.ua", "% Query\n%\n% No entries found for domain free-name.com.ua\n"),
-    ("free-name.no", "% By looking up information\n% service\n\n% No match\n"),
-    ("free-name.dk", "# Hello 192.0.2.1.\n#\n\nNo entries found for the selected source.\n"),
-    ("free-name.pt", "free-name.pt - No Match\n"),
-    ("free-name.co.il", "% The data in the WHOIS database\n\n% No data was found to match the request criteria.\n"),
-    ("free-name.hk", "The domain has not been registered.\n"),
-    ("free-name.sg", "----\nSGNIC WHOIS Server\n----\n\nDomain Not Found\n"),
-    ("free-name.com.my", "Domain Name [free-name.com.my] does not exist in database\n"),
-    ("free-name.mx", "No_Se_Encontro_El_Objeto/Object_Not_Found\n"),
-    ("free-name.com.ar", "El dominio no se encuentra registrado en NIC Argentina\n"),
-    ("free-name.cl", "free-name.cl: no existe\n"),
-    ("free-name.pe", "Domain Name: free-name.pe\nWHOIS Server: NIC .PE\nDomain Status: No Object Found\n"),
-    ("free-name.ee", "Domain not found\n"),
-    ("free-name.lv", "[Domain]\nDomain: free-name.lv\nStatus: free\n\n[Whois]\nUpdated: 2026-11-20T10:00:00+00:00\n"),
-    ("free-name.lt", "% Hello\n%\nDomain:\t\t\tfree-name.lt\nStatus:\t\t\tavailable\n"),
-    ("free-name.sk", "Domain not found.\n"),
-    ("free-name.rs", "%ERROR:103: Domain is not registered\n"),
-    ("free-name.by", "Object does not exist\n"),
-    ("free-name.kz", "*** Nothing found for this query.\n"),
-    ("free-name.uz", 'Sorry, but domain: "free-name.uz", not found in database\n'),
-    ("free-name.edu", "This Registry database contains ONLY .EDU domains.\n\nNO MATCH: free-name.edu\n"),
-    ("free-name.is", '% No entries found for query "free-name.is".\n'),
-    ("free-name.lu", "% Access to RESTENA DNS-LU\n% No such domain\n"),
-    ("free-name.im", "The domain free-name.im was not found.\n"),
-    ("free-name.tk", "Domain name not known in Dot TK database\n"),
-    ("free-name.bg", "Domain name free-name.bg does not exist in database!\n"),
-    ("free-name.si", "% No entries found for the selected source(s).\n"),
-    ("free-name.tn", "NO OBJECT FOUND!\n"),
-    ("free-name.kg", "This domain is available for registration\n"),
-    ("free-name.io", "Domain free-name.io is available for registration\n"),
-    ("free-name.hu", "% Whois server 4.0 serving the hu ccTLD\n\n\nNincs tal\u00e1lat / No match\n"),
-    ("free-name.cat", "%\n% Access restrictions apply.\n%\n\n% No matching objects found\n"),
-    ("free-name.berlin", "% No match for free-name.berlin\n"),
-    ("free-name.online", "The queried object does not exist: no matching objects found\n"),
-    ("free-name.africa", "No information was found matching that query.\n"),
-    ("free-name.uk.com", "DOMAIN NOT FOUND\n"),
-    ("xn--mnchen-3ya.de", "Domain: xn--mnchen-3ya.de\nStatus: free\n"),
-]
+FOLDER = Path(__file__).parent
 
-HELD = [
-    ("held-name.app", "This name is reserved by the Registry in accordance with ICANN Policy.\n"),
-    ("held-name.xyz", "The domain held-name.xyz is a premium domain and is available for purchase.\n"),
-    ("held-name.io", "Reserved Domain Name\n"),
-    (
-        "held-name.co.uk",
-        '    No match for "held-name.co.uk".\n\n'
-        "    This domain cannot be registered because it contravenes the Nominet UK\n    naming rules.\n",
-    ),
-    (
-        "held-name.cn",
-        "the Domain Name you apply can not be registered online. Please consult your Domain Name Registrar\n",
-    ),
-    ("held-name.eu", "Domain: held-name.eu\nScript: LATIN\nStatus: RESERVED\n"),
-    ("held-name.be", "Domain:\theld-name.be\nStatus:\tNOT ALLOWED\n"),
-    ("held-name.it", "Domain:             held-name.it\nStatus:             UNASSIGNABLE\n"),
-    ("held-name.com", "Domain Name: held-name.com\nDomain Status: Reserved\n"),
-    ("held-name.shop", "Domain not found.\nThis domain is blocked by the registry.\n"),
-    ("held-name.club", "Premium Domain Name\nDomain not found.\n"),
-    ("held-name.com.br", "% Copyright (c) Nic.br\n\n% held-name.com.br is reserved\n"),
-]
+
+def answers(file: str) -> list[tuple[str, str]]:
+    """Domains, and what their registries' servers say. In the file a line ``=== domain`` is above each text."""
+    _, *parts = re.split(r"^=== (\S+)\n", (FOLDER / file).read_text(), flags=re.MULTILINE)
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+FREE = answers("free_domains.txt")
+HELD = answers("held_domains.txt")
 
 THROTTLED = [
     "WHOIS LIMIT EXCEEDED - SEE WWW.PIR.ORG/WHOIS FOR DETAILS\n",
@@ -189,9 +80,9 @@ SILENT = [
 @each(("domain", "text"), FREE, ids=[domain for domain, _ in FREE])
 def test_nobody_has_it(domain: str, text: str) -> None:
     """In the words of each registry."""
-    record = read(text, [domain], rules_of(domain))
-    assert record.registered is False
-    assert not is_throttled(text)
+    for written in (text, text.replace("\n", "\r\n")):
+        assert read(written, [domain], rules_of(domain)).registered is False
+        assert not is_throttled(written)
 
 
 @each(("domain", "text"), HELD, ids=[domain for domain, _ in HELD])
@@ -249,7 +140,7 @@ Name Server: ns1.some-name.com
 
 @pytest.mark.parametrize("text", [RECORD + BOILERPLATE, BOILERPLATE + "\n" + RECORD], ids=["below", "above"])
 def test_a_record_overrules_all_boilerplate(text: str) -> None:
-    """Wherever it stands, and whatever it says."""
+    """Above or below the record."""
     record = read(text, ["some-name.com"])
     assert (record.registered, record.registrar, record.expires) == (True, "Some Registrar", None)
     assert record.name_servers == ("ns1.some-name.com",)

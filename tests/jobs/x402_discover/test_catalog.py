@@ -38,7 +38,7 @@ def only(document: Any) -> tuple[Entry, dict[str, Any]]:
 
 
 def test_a_list_of_addresses_is_listed_without_terms() -> None:
-    """x402scan's fan-out says what is x402's, and not what it costs."""
+    """The format of x402scan names calls without prices."""
     document = {"version": 1, "resources": [f"{SITE}/a", "POST /b", "get https://api.shop.example.com/c", "docs"]}
     assert found(document) == [
         ("/a", None, None, "listed"),
@@ -73,7 +73,7 @@ def test_the_bazaars_items() -> None:
 
 
 def test_version_1_is_normalised() -> None:
-    """`maxAmountRequired` is the amount, `base` is eip155:8453, and the address may stand in the offer alone."""
+    """`maxAmountRequired` is the amount, `base` is eip155:8453, and only the offer may have the address."""
     offer = {
         "scheme": "exact",
         "network": "base",
@@ -145,7 +145,7 @@ def test_a_map_of_calls() -> None:
 
 
 def test_defaults_above_are_those_of_every_call() -> None:
-    """Network, asset and payee said once, and a price of each."""
+    """The document states network, asset and payee once, and each call its price."""
     document = {
         "network": "base",
         "asset": {"address": USDC, "symbol": "USDC"},
@@ -161,7 +161,7 @@ def test_defaults_above_are_those_of_every_call() -> None:
 
 
 def test_default_offers_take_the_price_of_the_call() -> None:
-    """`accepts` above without amounts, and prices below."""
+    """The document's `accepts` has no amounts, and each call has a price."""
     document = {
         "accepts": [{"network": "eip155:8453", "asset": "USDC", "address": PAYEE}],
         "resources": [{"path": "/map", "price": "0.01"}],
@@ -171,7 +171,7 @@ def test_default_offers_take_the_price_of_the_call() -> None:
 
 
 def test_a_call_with_its_own_price_does_not_get_the_default_amount() -> None:
-    """The more specific price counts alone."""
+    """The more specific price is the only one that counts."""
     document = {"accepts": [OFFER], "resources": [{"path": "/dear", "price": "$2"}, {"path": "/usual"}]}
     assert found(document) == [("/dear", None, "2", "terms"), ("/usual", None, "0.05", "terms")]
 
@@ -213,8 +213,8 @@ def test_what_is_not_paid_is_not_reported(document: Any) -> None:
     assert found(document) == []
 
 
-def test_free_calls_are_told() -> None:
-    """They are not reported, and not passed over in silence."""
+def test_free_calls_are_counted() -> None:
+    """They are not reported as calls; a warning has their number."""
     document = {"resources": [{"url": "/free", "price": "$0"}, {"url": "http://a:b@h/x", "accepts": [OFFER]}]}
     warnings = reading(document).warnings
     assert any("Free calls" in text and text.endswith(": 1.") for text in warnings)
@@ -222,7 +222,7 @@ def test_free_calls_are_told() -> None:
 
 
 def test_a_frame_around_calls_is_no_call() -> None:
-    """A site's own address and payee are the defaults of what is inside."""
+    """The address and payee of the outer object are defaults of the calls inside."""
     document = {
         "url": SITE,
         "price": "$1",
@@ -246,7 +246,7 @@ def test_a_frame_around_calls_is_no_call() -> None:
 )
 @each("kind", ["page", "guess"])
 def test_prices_of_other_documents_are_not_x402s(kind: str, document: Any, is_found: bool) -> None:
-    """At an address that is not x402's own, a price alone is the price of a shirt."""
+    """In a document that is not x402's, a price by itself may be the price of a shirt."""
     assert bool(found(document, kind=kind, path="/bazaar.json")) is is_found
 
 
@@ -302,13 +302,13 @@ def test_amounts_and_prices(offer: dict[str, Any], amount: str | None, price: st
 
 @each("amount", ["-5", "1,000", "0x10", "1e999999999", "9" * 79, "NaN", "Infinity", "", " 5", [5], {"a": 1}, True])
 def test_amounts_that_are_none(amount: Any) -> None:
-    """What is no amount is null, and the offer stays with what it says else."""
+    """An invalid amount is null, and the rest of the offer is kept."""
     entry, read_offer = only({"resources": [{"url": "/a", "accepts": [{**OFFER, "amount": amount}]}]})
     assert (read_offer["amount"], read_offer["pay_to"], entry.price_usdc) == (None, PAYEE, None)
 
 
 def test_the_same_call_twice_is_one() -> None:
-    """A document that repeats itself."""
+    """A repeated call is reported once."""
     assert len(found({"resources": [{"url": "/a", "accepts": [OFFER]}] * 3})) == 1
 
 

@@ -70,13 +70,13 @@ def test_version_2_in_its_header() -> None:
     "change", [lambda text: text.rstrip("="), lambda text: text.replace("+", "-").replace("/", "_")]
 )
 def test_base64_without_padding_or_of_urls(change: Any) -> None:
-    """Servers differ, and the content does not."""
+    """Both spellings of base64 have the same content."""
     header = change(encoded(v2(error="Ünpaid?>~")))
     assert summary(answer(payment_required=header)) == ("payment_required_header", 2, ["5000"], "0.005")
 
 
 def test_version_1_in_the_body() -> None:
-    """Its names are normalised."""
+    """The names of version 1 are normalised."""
     result = answer(body=v1())
     assert summary(result) == ("body", 1, ["5000"], "0.005")
     assert result.offers[0].network == "eip155:8453"
@@ -84,7 +84,7 @@ def test_version_1_in_the_body() -> None:
 
 
 def test_version_2_in_the_body() -> None:
-    """As many servers mirror it."""
+    """Many servers repeat the header's content in the body."""
     assert summary(answer(body=v2())) == ("body", 2, ["5000"], "0.005")
     assert summary(answer(body={"detail": v2()})) == ("body", 2, ["5000"], "0.005")
     assert summary(answer(body={"error": {"code": "PAYMENT_REQUIRED"}, "payment": v1()})) == (
@@ -112,7 +112,7 @@ def test_version_2_in_www_authenticate(header: str) -> None:
 
 
 def test_terms_as_parameters_of_www_authenticate() -> None:
-    """Some servers spell the offer out."""
+    """Some servers write the offer as parameters of the scheme."""
     result = answer(
         www_authenticate=f'x402 scheme="exact", network="base", asset="USDC", pay_to="{PAYEE}", price="0.1"'
     )
@@ -122,7 +122,7 @@ def test_terms_as_parameters_of_www_authenticate() -> None:
 
 @each("header", ["X402", 'x402 realm="shop"', 'X402 scheme="exact"', "Basic a, x402"])
 def test_x402_without_terms(header: str) -> None:
-    """It asks for payment, and nothing shows how much: a challenge without offers, and no paid call."""
+    """A demand without a price is a challenge without offers, and no paid call."""
     result = answer(www_authenticate=header)
     assert result.challenge is not None
     assert result.entries == ()
@@ -131,14 +131,14 @@ def test_x402_without_terms(header: str) -> None:
 
 @each("header", ['Payment id="x", method="tempo"', 'L402 macaroon="x"', "Bearer x402", "X4021 abc"])
 def test_other_schemes_are_not_x402(header: str) -> None:
-    """A 402 alone is no evidence of x402."""
+    """A 402 by itself is no evidence of x402."""
     result = answer(www_authenticate=header, body={"message": "pay"})
     assert (result.challenge, result.entries) == (None, ())
     assert result.warnings == ("The target answers 402 without x402 payment terms that can be read.",)
 
 
 @each("header", ["", "%%%", "bm8gSlNPTg==", encoded([1]), encoded("x"), encoded(5), "A" * 40_000])
-def test_a_broken_header_is_told_and_the_body_counts(header: str) -> None:
+def test_a_broken_header_is_reported_and_the_body_counts(header: str) -> None:
     """The next transport is read."""
     result = answer(payment_required=header, body=v1())
     assert summary(result) == ("body", 1, ["5000"], "0.005")
@@ -146,7 +146,7 @@ def test_a_broken_header_is_told_and_the_body_counts(header: str) -> None:
 
 
 def test_transports_that_contradict_each_other() -> None:
-    """The header is what clients of version 2 read, so it is reported, and the contradiction is told."""
+    """The header, which clients of version 2 read, is reported with a warning."""
     result = answer(payment_required=encoded(v2("5000")), body=v2("1"))
     assert summary(result) == ("payment_required_header", 2, ["5000"], "0.005")
     assert any("contradicts itself" in text for text in result.warnings)
@@ -154,8 +154,8 @@ def test_transports_that_contradict_each_other() -> None:
     assert agreeing.warnings == ()
 
 
-def test_another_origins_challenge_is_told() -> None:
-    """A proxy that does not know its own name."""
+def test_another_origins_challenge_is_reported() -> None:
+    """A server behind a proxy may not know its public name."""
     result = answer(body=v2(resource={"url": "http://localhost:3000/api/x"}))
     assert result.entries[0].url == URL
     assert any("another origin: http://localhost:3000" in text for text in result.warnings)
@@ -163,7 +163,7 @@ def test_another_origins_challenge_is_told() -> None:
 
 @pytest.mark.parametrize("status", [200, 204, 301])
 def test_what_is_no_refusal_is_no_challenge(status: int) -> None:
-    """A header on an answer that was given for nothing."""
+    """The header on a successful response is only a warning."""
     result = answer(status, payment_required=encoded(v2()), body=b"<p>hi</p>")
     assert (result.challenge, result.entries) == (None, ())
     assert any("which belongs to a 402" in text for text in result.warnings)
@@ -171,20 +171,20 @@ def test_what_is_no_refusal_is_no_challenge(status: int) -> None:
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_terms_on_another_refusal_are_terms(status: int) -> None:
-    """The terms are the evidence; the status is told."""
+    """Terms in a 401 or 403 count, and the status is reported."""
     result = answer(status, www_authenticate=f"X402 {encoded(v2())}")
     assert result.challenge is not None
     assert (result.challenge.status, len(result.entries)) == (status, 1)
 
 
 def test_a_price_of_nothing_is_free() -> None:
-    """Offers of zero, and none at all."""
+    """Offers of zero, and an empty list of offers, are no paid call."""
     for content in (v2("0"), {**v2(), "accepts": []}):
         assert answer(body=content).entries == ()
 
 
 def test_the_method_is_the_declared_one() -> None:
-    """Servers that ask for payment on any method say which one they mean."""
+    """Servers that demand payment for any method declare the method that they mean."""
     bazaar = {"bazaar": {"info": {"input": {"type": "http", "method": "POST"}}}}
     assert answer(payment_required=encoded(v2(extensions=bazaar))).entries[0].method == "POST"
     old = v1()
@@ -215,7 +215,7 @@ def test_several_offers_keep_their_order() -> None:
     ],
 )
 def test_hostile_bodies(body: bytes) -> None:
-    """Whatever comes is answered, and can be encoded."""
+    """Every body is answered, and the answer can be encoded."""
     import msgspec
 
     result = answer(body=body)

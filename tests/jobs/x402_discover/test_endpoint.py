@@ -1,4 +1,4 @@
-"""The endpoint over a world of its own: in what order it looks, what it makes of it, and what it refuses."""
+"""The endpoint with simulated pages: which addresses it calls, what it reports, and what it refuses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def challenge(amount: str = "5000") -> Page:
 
 
 class Site:
-    """jobs.ports.World: answers by "METHOD URL", and 404 for all others."""
+    """The ports of this endpoint. It answers by "METHOD URL", and 404 for all others."""
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         self.answers = answers
@@ -90,7 +90,7 @@ def refusal(**fields: Any) -> InvalidField:
 
 
 def test_a_site_that_says_nothing() -> None:
-    """Every place is asked for once, in order, and an empty report is an answer."""
+    """Every address is called once, in order, and an empty report is an answer."""
     answer, site = report({f"GET {SITE}/": page("<p>Hello</p>")})
     assert site.asked == [f"GET {SITE}/", *(f"GET {SITE}{path}" for path in PLACES)]
     assert list(answer) == list(ENDPOINT.example.response)
@@ -134,12 +134,12 @@ def test_a_call_that_takes_no_get_is_posted_to() -> None:
 
 @each("status", [200, 400, 401, 404, 500])
 def test_nothing_but_405_is_posted_to(status: int) -> None:
-    """Any other answer is the answer."""
+    """After any other status there is no POST."""
     _, site = report({f"GET {SITE}/x": page("<p>", status)}, f"{SITE}/x")
     assert not any(asked.startswith("POST") for asked in site.asked)
 
 
-def test_a_post_that_fails_or_redirects_is_told() -> None:
+def test_a_post_that_fails_or_redirects_is_reported() -> None:
     """Catalogs are looked at all the same, and the redirect of a POST is not followed."""
     failing = {f"GET {SITE}/x": page("", 405), f"POST {SITE}/x": UpstreamFailed("no", reason="timeout")}
     answer, site = report(failing, f"{SITE}/x")
@@ -176,14 +176,14 @@ def test_all_sources_make_one_list() -> None:
     assert [call["description"] for call in answer["endpoints"]] == ["A", "B", None, None]
     assert [call["evidence"] for call in answer["endpoints"]] == ["challenge", "terms", "listed", "terms"]
     assert answer["warnings"] == [
-        "Calls that are listed without payment terms, which only their own challenges tell: 1."
+        "Calls that are listed without payment terms, whose prices only their challenges state: 1."
     ]
     assert [catalog["format"] for catalog in answer["catalogs"]] == ["resource_list", None, "bazaar", "openapi"]
     assert [catalog["itemCount"] for catalog in answer["catalogs"]] == [3, 0, 1, 2]
 
 
-def test_contradictory_terms_are_told() -> None:
-    """The challenge is believed before a catalog, and a catalog before the next."""
+def test_contradictory_terms_are_reported() -> None:
+    """The challenge counts before a catalog, and a catalog before the next."""
     answers = {
         f"GET {SITE}/a": challenge("5000"),
         f"GET {SITE}/bazaar.json": page({"items": [{"resource": f"{SITE}/a", "accepts": [{**OFFER, "amount": "1"}]}]}),
@@ -227,7 +227,7 @@ def test_cross_origin_calls_are_marked() -> None:
 
 
 def test_links_of_the_page_are_followed_on_its_own_site() -> None:
-    """Catalogs that x402 does not name, after those that it does; others are told."""
+    """Links are called after the well-known addresses. Links to other sites are only reported."""
     html = """<link rel=x402 href="https://api.example.com/catalog"><meta name=x402 content="/pay.json">
     <a href="/bazaar.json">b</a><a href="https://shop.example.org/bazaar.json">o</a>
     <a href="http://10.0.0.7/bazaar.json">i</a><a href="https://intranet/bazaar.json">i</a>"""
@@ -261,7 +261,7 @@ def test_no_more_than_eight_requests_are_made() -> None:
 
 
 def test_the_report_is_about_where_the_target_is_in_the_end() -> None:
-    """Its origin, and the places there."""
+    """The report is about the final origin after redirects."""
     answers = {
         "GET http://example.com/": page("", 301, location="https://www.example.com/"),
         "GET https://www.example.com/": page("", 302, location="https://www.example.org/home"),
@@ -295,7 +295,7 @@ def test_catalogs_do_not_lead_to_other_sites() -> None:
 
 
 def test_a_site_that_sends_everybody_home() -> None:
-    """A page that is read already is not read again."""
+    """A page that was read is not read again after a redirect."""
     home = page("", 302, location="/")
     catalog = page({"x402Version": 1, "resources": ["/x"]})
     answers = {f"GET {SITE}{path}": home for path in PLACES} | {f"GET {SITE}/": catalog}

@@ -48,8 +48,8 @@ def test_a_base_element() -> None:
         "http://[::1/bazaar.json",
     ],
 )
-def test_addresses_that_are_none(href: str) -> None:
-    """They are told as written, and lead nowhere."""
+def test_an_address_that_cannot_be_called(href: str) -> None:
+    """It is reported as written, without a URL."""
     assert hints(f'<a href="{href}">x</a>') == [("anchor", href, None)]
 
 
@@ -60,15 +60,15 @@ def test_hints_where_none_are() -> None:
     assert hints(page) == []
 
 
-def test_the_same_hint_is_told_once_and_not_without_end() -> None:
-    """A page of nothing but hints."""
+def test_hints_are_reported_once_and_bounded() -> None:
+    """A page of many hints gives each once, up to the limit."""
     assert len(hints("<a href=/bazaar.json>x</a>" * 5_000)) == 1
     assert len(hints("".join(f"<a href=/{number}/bazaar.json>" for number in range(5_000)))) == MAX_HINTS
 
 
 @each("charset", ["utf-16", "iso-8859-1", "utf-7", "nonsense", "base64", "rot13", "idna", "undefined", "hex"])
 def test_any_charset(charset: str) -> None:
-    """What cannot be decoded as it says is read as it is, or not at all."""
+    """An encoding that cannot be used is ignored."""
     page = "<link rel=x402 href=/a>"
     assert hints(page, f"text/html; charset={charset}") in ([("link", "/a", "https://shop.example.com/a")], [])
 
@@ -89,12 +89,12 @@ def test_any_charset(charset: str) -> None:
     ],
 )
 def test_hostile_pages(page: bytes) -> None:
-    """They are read in no time, to hints or to nothing."""
+    """They are read to hints or to nothing."""
     assert all(kind == "anchor" for kind, _, _ in hints(page))
 
 
 def test_a_paywalls_page_has_hints_too() -> None:
-    """A 402 for browsers."""
+    """A 402 with a page for browsers is searched for hints."""
     result = read(Source("page", "GET", URL, 402, (("content-type", "text/html"),), b"<link rel=x402 href=/p>"))
     assert result.hints == (Hint("link", "/p", "https://shop.example.com/p"),)
     assert result.challenge is None
@@ -102,5 +102,5 @@ def test_a_paywalls_page_has_hints_too() -> None:
 
 @each("body", [b"", b"plain text", b"{}", b"5", b"\xff\xd8\xff\xe0JFIF"])
 def test_what_is_no_page(body: bytes) -> None:
-    """Nothing is found in it."""
+    """Content that is not HTML has no hints."""
     assert read(Source("page", "GET", URL, 200, (("content-type", "image/jpeg"),), body)).hints == ()

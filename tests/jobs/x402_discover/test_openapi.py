@@ -111,6 +111,7 @@ def test_a_paid_operation(operation: dict[str, Any], price: str | None, evidence
         {"x-payment-info": {"price": {"currency": "USD", "amount": "0"}, "protocols": ["x402"]}},
         {"x-price": "free", "responses": {"402": {}}},
         {"x-payment-info": "none"},
+        {"x-payment-info": ["x402"]},
         {"responses": []},
     ],
 )

@@ -10,82 +10,26 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.engines.text.names import names
 from jobs.x402_discover.document import MAX_FIELD, Reading, Source
 from jobs.x402_discover.locators import MAX_URL
 from jobs.x402_discover.reading import calculate
 
-_KEYS = st.sampled_from(
-    (
-        *(
-            "resources",
-            "items",
-            "endpoints",
-            "accepts",
-            "resource",
-            "url",
-            "path",
-            "price",
-            "pricing",
-            "payment",
-            "amount",
-        ),
-        *(
-            "maxAmountRequired",
-            "network",
-            "asset",
-            "payTo",
-            "x402Version",
-            "x402",
-            "extra",
-            "method",
-            "metadata",
-            "GET /a",
-        ),
-        *(
-            "/b",
-            "openapi",
-            "paths",
-            "get",
-            "x-payment-info",
-            "x-acme-pricing",
-            "responses",
-            "402",
-            "protocols",
-            "servers",
-        ),
-        *("baseUrl", "currency", "mode", "free", "description", "issuer", "symbol", "data", "input", "input.method"),
-    )
+_WORDS = names(
+    """
+    resources items endpoints accepts resource url path price pricing payment amount maxAmountRequired network asset
+    payTo x402Version x402 extra method metadata /b openapi paths get x-payment-info x-acme-pricing responses 402
+    protocols servers baseUrl currency mode free description issuer symbol data input input.method
+    """
 )
-_TEXTS = st.one_of(
-    st.sampled_from(
-        (
-            *(
-                "https://shop.example.com/a",
-                "/a",
-                "POST /b",
-                "//c",
-                "http://[::1",
-                "a/b",
-                "$0.01",
-                "0.5",
-                "1000",
-                "1e-3",
-                "base",
-            ),
-            *(
-                "eip155:8453",
-                "xrpl:0",
-                "USDC",
-                "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-                "free",
-                "POST",
-                "1e400",
-                "{a}",
-            ),
-        )
-    ),
-    st.text(st.characters(), max_size=12),
+_KEYS = st.sampled_from(sorted(_WORDS | {"GET /a"}))
+_SAMPLES = names(
+    """
+    https://shop.example.com/a /a //c http://[::1 a/b $0.01 0.5 1000 1e-3 base eip155:8453 xrpl:0 USDC
+    0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 free POST 1e400 {a}
+    """
 )
+_TEXTS = st.sampled_from(sorted(_SAMPLES | {"POST /b"})) | st.text(st.characters(), max_size=12)
 _VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), _TEXTS),
     lambda inner: st.one_of(
@@ -113,7 +57,7 @@ def checked(source: Source) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(_KEYS, _VALUES, max_size=8), st.sampled_from(["page", "catalog", "guess"]))
 def test_any_document(document: Any, kind: Any) -> None:
-    """As a catalog."""
+    """Any document is read as a catalog."""
     body = json.dumps(document).encode()
     checked(Source(kind, "GET", "https://shop.example.com/x", 200, (("content-type", "application/json"),), body))
 
@@ -121,7 +65,7 @@ def test_any_document(document: Any, kind: Any) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(_KEYS, _VALUES, max_size=8), st.text(st.characters(max_codepoint=255), max_size=40))
 def test_any_challenge(document: Any, text: str) -> None:
-    """In every transport."""
+    """Any document and text is read as a challenge, in every transport."""
     encoded = base64.b64encode(json.dumps(document).encode()).decode()
     for headers in (
         (("payment-required", encoded),),
@@ -135,6 +79,6 @@ def test_any_challenge(document: Any, text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200), st.text(st.characters(max_codepoint=255), max_size=30))
 def test_any_bytes(body: bytes, content_type: str) -> None:
-    """As a page."""
+    """Any bytes are read as a page."""
     for raw in (body, b"<" + body, b"<a href=" + body, b"{" + body):
         checked(Source("page", "GET", "https://shop.example.com/x", 200, (("content-type", content_type),), raw))

@@ -1,4 +1,4 @@
-"""Whose host is whose."""
+"""Which hosts belong to one site."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ from tests.each import each
     ],
 )
 def test_one_site(host: str, other: str, is_same: bool) -> None:
-    """The same registrable domain; customers of a shared one are strangers. No network is used to tell."""
+    """Hosts below one registrable domain are one site. Customers of a shared domain are not."""
     assert is_same_site(host, other) is is_same
     assert is_same_site(other, host) is is_same

@@ -15,14 +15,12 @@ from jobs.ports.xrpl import Amount, History, Point, Transaction, TrustLine, Wall
 from jobs.xrpl_wallet_watch import baseline
 from jobs.xrpl_wallet_watch.endpoint import ENDPOINT, EXAMPLE_ADDRESS, Request, run
 from jobs.xrpl_wallet_watch.response import Response
-from shared.endpoint import Flavour, Pool
-from shared.x402.networks import Rail
 from shared.x402.xrpl_keys import address
 from tests.each import each
 from tests.sites import PUBLIC
 
 WALLET = EXAMPLE_ADDRESS
-FRIEND, STRANGER, SHOP = (address(bytes([number]) * 20) for number in (1, 2, 3))
+FRIEND, OTHER, SHOP = (address(bytes([number]) * 20) for number in (1, 2, 3))
 LINE = TrustLine(Decimal("1.25"), Decimal(10**9), is_frozen=False, no_ripple=True, is_authorized=True)
 STATE = WalletState(1_000, 10, 1_000_000, 200_000, True, 25_000_000, 1, LINE)
 AT = datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC)
@@ -102,13 +100,7 @@ def first() -> bytes:
     return call(Ledger(STATE))[1]
 
 
-def test_it_is_sold_as_specified() -> None:
-    """For RLUSD alone, with the challenge and the header of its own."""
-    assert (ENDPOINT.rails, ENDPOINT.flavour, ENDPOINT.pool) == ((Rail.XRPL_RLUSD,), Flavour.WATCH, Pool.CHAIN)
-    assert (ENDPOINT.price.text(), ENDPOINT.path) == ("0.001", "/v1/cdp/xrpl-wallet-watch")
-
-
-def test_the_first_call_makes_the_baseline_and_tells_no_history() -> None:
+def test_the_first_call_makes_the_baseline_and_reports_no_history() -> None:
     """It answers what the example says, and asks for no history at all."""
     ledger = Ledger(STATE._replace(ledger=95_000_000), transaction(5))
     response, _ = call(ledger)
@@ -126,13 +118,13 @@ def test_an_x_address_is_answered_with_its_parts() -> None:
     assert subjects == {WALLET}
 
 
-def test_the_second_call_tells_what_came_after_the_first(first: bytes) -> None:
+def test_the_second_call_reports_what_came_after_the_first(first: bytes) -> None:
     """From the baseline's ledger on, and the third from the second's."""
     sent, received = (
         transaction(1_500),
         transaction(
             1_600,
-            sender=STRANGER,
+            sender=OTHER,
             destination=WALLET,
             xrp=Decimal(0),
             rlusd=Decimal("0.5"),
@@ -142,10 +134,10 @@ def test_the_second_call_tells_what_came_after_the_first(first: bytes) -> None:
     ledger = Ledger(later(STATE, sent, received), sent, received)
     response, second = call(ledger, first)
     assert ledger.asked == [(WALLET, 1_000), (WALLET, Point(1_000), 2_000, 200)]
-    told = msgspec.to_builtins(response)
-    assert told["baseline"] == {"created": False, "previousLedgerIndex": 1_000, "previousAt": "2026-11-20T15:04:05Z"}
-    assert told["deltas"] == {"xrp": "-1.00001", "rlusd": "0.5"}
-    activity = told["activity"]
+    shown = msgspec.to_builtins(response)
+    assert shown["baseline"] == {"created": False, "previousLedgerIndex": 1_000, "previousAt": "2026-11-20T15:04:05Z"}
+    assert shown["deltas"] == {"xrp": "-1.00001", "rlusd": "0.5"}
+    activity = shown["activity"]
     assert (activity["fromLedger"], activity["toLedger"], activity["count"]) == (1_000, 2_000, 2)
     assert (activity["truncated"], activity["complete"]) == (False, True)
     assert activity["transactions"][1] == {
@@ -154,7 +146,7 @@ def test_the_second_call_tells_what_came_after_the_first(first: bytes) -> None:
         "result": "tesSUCCESS",
         "ledgerIndex": 1_600,
         "time": "2023-11-14T22:40:00Z",
-        "counterparty": STRANGER,
+        "counterparty": OTHER,
         "delivered": {"value": "0.5", "currency": "RLUSD", "issuer": SHOP},
         "partial": False,
         "deltas": {"xrp": "0", "rlusd": "0.5"},
@@ -166,7 +158,7 @@ def test_the_second_call_tells_what_came_after_the_first(first: bytes) -> None:
 
 
 def test_a_failed_transaction_costs_its_fee_and_pays_nobody(first: bytes) -> None:
-    """It is told as failed, moves XRP, and its destination is not a new one."""
+    """It is reported as failed, moves XRP, and its destination is not a new one."""
     tec = transaction(1_500, result="tecPATH_DRY", xrp=Decimal("-0.00001"), delivered=None)
     response, _ = call(Ledger(later(STATE, tec), tec), first)
     [failed] = response.failed_transactions
@@ -177,14 +169,14 @@ def test_a_failed_transaction_costs_its_fee_and_pays_nobody(first: bytes) -> Non
 
 
 def test_a_destination_is_new_once(first: bytes) -> None:
-    """With its tag; what the request allows raises no alert, and is told all the same."""
+    """With its tag; what the request allows raises no alert, and is reported all the same."""
     paid = [
         transaction(1_500),
         transaction(1_501),
         transaction(1_502, destination=SHOP, tag=5),
         transaction(1_503, destination=SHOP, tag=6),
         transaction(1_504, destination=WALLET),
-        transaction(1_505, destination=STRANGER, sender=SHOP),
+        transaction(1_505, destination=OTHER, sender=SHOP),
     ]
     state = later(STATE, *paid)
     response, second = call(Ledger(state, *paid), first, allowedDestinations=[FRIEND])
@@ -209,10 +201,10 @@ def test_a_classic_address_allows_all_its_tags_and_an_x_address_one(first: bytes
 
 
 def test_a_partial_payment_to_the_wallet_is_an_alert(first: bytes) -> None:
-    """What arrived is told."""
+    """The answer has what arrived."""
     trick = transaction(
         1_500,
-        sender=STRANGER,
+        sender=OTHER,
         destination=WALLET,
         is_partial=True,
         xrp=Decimal(0),
@@ -225,8 +217,8 @@ def test_a_partial_payment_to_the_wallet_is_an_alert(first: bytes) -> None:
     assert response.activity.transactions[0].partial
 
 
-def test_what_one_answer_cannot_tell_the_next_does(first: bytes) -> None:
-    """The next call goes on within the same ledger, and the sums still agree at the end."""
+def test_what_one_answer_cannot_list_the_next_does(first: bytes) -> None:
+    """The next call continues within the same ledger, and the sums still agree at the end."""
     parts = [transaction(1_500, position=position, hash=f"{position:064X}") for position in range(3)]
     now = later(STATE, *parts)
     response, second = call(Ledger(now, *parts[:2], more=True), first)
@@ -279,8 +271,8 @@ def test_an_account_that_does_not_exist_is_an_answer() -> None:
     assert (response.activated, response.deltas.xrp, response.activity.complete) == (True, "5", True)
 
 
-def test_a_deleted_account_is_told_apart(first: bytes) -> None:
-    """From one that has not been activated: also when the deletion itself was told before."""
+def test_a_deleted_account_is_distinguished(first: bytes) -> None:
+    """From one that has not been activated: also when the deletion itself was reported before."""
     gone = transaction(1_500, type="AccountDelete", xrp=Decimal(-25), rlusd=Decimal("-1.25"))
     response, second = call(Ledger(NOBODY._replace(ledger=2_000), gone), first)
     assert (response.activated, codes(response)[0], response.activity.complete) == (False, "account_deleted", True)

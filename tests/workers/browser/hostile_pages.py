@@ -299,17 +299,8 @@ SCHEMES = {
 }  # fmt: skip
 
 _HOSTS = (
-    *(
-        "127.0.0.1",
-        "localhost",
-        "[::1]",
-        "[::ffff:127.0.0.1]",
-        "0x7f.1",
-        "0177.0.0.1",
-        "2130706433",
-        "127.1",
-        "0.0.0.0",
-    ),
+    *("127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "0177.0.0.1", "2130706433", "127.1"),
+    "0.0.0.0",
     *("inside.example.com", "private.example.com", "mixed.example.com"),
 )
 """Names of this machine. The last two are in the test's DNS: a private address, and that beside the site's."""

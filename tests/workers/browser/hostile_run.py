@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.sites import on_any_port
 from tests.time_limits import CROWD, patience
 from tests.workers.browser.hostile_pages import GROUPS, READ, Hostile
 from tests.workers.browser.limits import wait_longer
-from tests.workers.browser.namespaces import Namespaces, command
+from tests.workers.browser.namespaces import Namespaces, children_of, command
 from tests.workers.browser.site import Canaries, Content, Site
 from tests.workers.egress.name_server import NameServer
 from workers.adapters import browser as adapter
@@ -243,14 +243,8 @@ def _resident() -> int:
 
 
 def _children() -> set[int]:
-    """Processes that this one has started, zombies too. Another test's browser may be one of them."""
-    found = set()
-    for path in Path("/proc").iterdir():
-        if path.name.isdigit():
-            with suppress(OSError):  # it has ended
-                parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-                found |= {int(path.name)} if parent == os.getpid() else set()
-    return found
+    """Another test's browser may be one of them."""
+    return children_of(os.getpid())
 
 
 @contextmanager

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
+
+from tests.bench import proc
 
 
 class Namespaces:
@@ -53,3 +56,19 @@ def _namespace(pid: int) -> str:
         return os.readlink(f"/proc/{pid}/ns/pid")
     except OSError:
         return ""
+
+
+def renderers() -> list[int]:
+    """The processes in which pages of this process' browsers run."""
+    return [pid for pid in proc.family(os.getpid()) if "--type=renderer" in command(pid)]
+
+
+def children_of(parent: int) -> set[int]:
+    """The processes that a process has started, zombies too."""
+    found = set()
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended
+                if int((path / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                    found.add(int(path.name))
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import os
 import signal
 import time
@@ -17,12 +16,11 @@ from jobs.hosts import PublicUrl, public_url
 from shared.outcome import DeadlineExceeded
 from shared.pools import Pool
 from shared.settings.service import InvalidSetting, Settings
-from tests.bench.proc import family
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
-from tests.workers.browser.namespaces import command
+from tests.workers.browser.namespaces import children_of, command, renderers
 from tests.workers.browser.site import Site
-from tests.workers.browser.test_launcher import wait_until
+from tests.workers.until import until
 from workers.adapters import browser as adapter
 from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
 from workers.browser import instance
@@ -62,18 +60,13 @@ def url(site: Site) -> PublicUrl:
 
 def launchers() -> set[int]:
     """Those that this process has started: one for each browser."""
-    found = set()
-    for pid in _children_of(os.getpid()):
-        with contextlib.suppress(OSError):
-            if b"browser/launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.add(pid)
-    return found
+    return {pid for pid in children_of(os.getpid()) if "browser/launcher.py" in command(pid)}
 
 
 def first_process() -> int:
     """The first process of the one namespace that this test's browser has."""
     (launcher,) = launchers() - _BEFORE
-    (first,) = _children_of(launcher)
+    (first,) = children_of(launcher)
     return first
 
 
@@ -85,16 +78,6 @@ def remember_others() -> None:
     """The session's browser may be running, too."""
     _BEFORE.clear()
     _BEFORE.update(launchers())
-
-
-def _children_of(parent: int) -> set[int]:
-    children = set()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                if int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                    children.add(int(name))
-    return children
 
 
 def test_a_machine_without_a_browser(
@@ -158,7 +141,7 @@ def test_a_browser_that_is_killed_during_a_job(own: ChromiumBrowser, site: Site,
     """The job is done by the next one, within its deadline."""
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(25))
-        wait_until(lambda: site.count("/slow") == 1)
+        until(lambda: site.count("/slow") == 1)
         os.kill(first_process(), signal.SIGKILL)
         assert "done" in running.result().html
     assert site.count("/") == 2
@@ -188,7 +171,7 @@ def test_a_browser_is_replaced_after_its_jobs(
         ]
         assert all("done" in job.result().html for job in jobs)
     assert own.unavailable_reason() == ""
-    wait_until(lambda: len(launchers() - _BEFORE) == 1)
+    until(lambda: len(launchers() - _BEFORE) == 1)
     assert launchers() != first
 
 
@@ -197,12 +180,12 @@ def test_the_end(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
     threads_before = len(os.listdir("/proc/self/task"))
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(9))
-        wait_until(lambda: site.count("/slow") == 1)
+        until(lambda: site.count("/slow") == 1)
         own.close()
         assert running.exception() is not None
     assert launchers() == _BEFORE
     # The site's threads are of this process, too, and end after their connections.
-    wait_until(lambda: len(os.listdir("/proc/self/task")) <= threads_before)
+    until(lambda: len(os.listdir("/proc/self/task")) <= threads_before)
     own.close()
 
 
@@ -213,13 +196,10 @@ def test_a_page_whose_process_dies_before_it_asks(
     site.add("/", "<p>text</p>")
     set_up, killed = Page._set_up, []
 
-    def of_pages() -> list[int]:
-        return [pid for pid in family(os.getpid()) if "--type=renderer" in command(pid)]
-
     def killing(page: Page, session: str, kind: str) -> object:
         if not killed:
-            wait_until(lambda: bool(of_pages()))
-            killed.extend(of_pages())
+            until(lambda: bool(renderers()))
+            killed.extend(renderers())
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
         return set_up(page, session, kind)

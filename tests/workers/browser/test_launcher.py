@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.time_limits import niceness, patience
+from tests.bench.proc import family
+from tests.time_limits import niceness
+from tests.workers.until import until
 from workers.browser import process as process_module
 from workers.browser.flags import FLAGS
 from workers.browser.launcher import BROWSER_UID
@@ -49,27 +49,6 @@ def asked(browser: BrowserProcess, number: int, method: str, **parameters: objec
                 return dict(read["result"])
 
 
-def descendants(pid: int) -> set[int]:
-    """All processes below one, zombies included."""
-    parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {pid}
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Until it holds."""
-    until = time.monotonic() + patience(10)
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
 def field(pid: int, name: str) -> str:
     """A line of a process' status."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -78,15 +57,15 @@ def field(pid: int, name: str) -> str:
 
 def renderers(browser: BrowserProcess) -> list[int]:
     """Its renderer processes."""
-    return [pid for pid in descendants(browser.pid) if b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in family(browser.pid)[1:] if b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_nothing_weakens_the_browsers_own_sandbox(started: BrowserProcess) -> None:
     """No option, no root, and seccomp in the renderer."""
-    wait_until(lambda: any(field(pid, "Seccomp") == "2" for pid in renderers(started)))  # a moment after their start
+    until(lambda: any(field(pid, "Seccomp") == "2" for pid in renderers(started)))  # a moment after their start
     (renderer, *_) = renderers(started)
     assert field(renderer, "NoNewPrivs") == "1"
-    for pid in descendants(started.pid):
+    for pid in family(started.pid)[1:]:
         assert "--no-sandbox" not in Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
         uid = os.getuid() or BROWSER_UID
         assert set(field(pid, "Uid").split()) == {str(uid)}
@@ -96,8 +75,8 @@ def test_nothing_weakens_the_browsers_own_sandbox(started: BrowserProcess) -> No
 
 def test_the_browser_has_namespaces_of_its_own(started: BrowserProcess) -> None:
     """Network, processes, mounts and IPC; nothing of the machine's files but programs, libraries and fonts."""
-    wait_until(lambda: bool(renderers(started)))
-    first = next(pid for pid in descendants(started.pid) if field(pid, "PPid") == str(started.pid))
+    until(lambda: bool(renderers(started)))
+    first = next(pid for pid in family(started.pid)[1:] if field(pid, "PPid") == str(started.pid))
     for kind in ("net", "pid", "mnt", "ipc"):
         assert os.readlink(f"/proc/{first}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}"), kind
     seen = set(os.listdir(f"/proc/{first}/root"))
@@ -117,8 +96,8 @@ def test_the_sockets_listen_inside(started: BrowserProcess) -> None:
 
 def test_killing_leaves_no_process(started: BrowserProcess) -> None:
     """And no zombie: the launcher has waited for the first process, and we for the launcher."""
-    wait_until(lambda: bool(renderers(started)))
-    everything = descendants(started.pid) | {started.pid}
+    until(lambda: bool(renderers(started)))
+    everything = set(family(started.pid))
     assert len(everything) >= 5
     started.kill()
     assert not [pid for pid in everything if Path(f"/proc/{pid}").exists()]
@@ -139,12 +118,12 @@ def test_the_end_of_the_worker_ends_the_browser(program: Path) -> None:
     )
     assert worker.stdout is not None
     launcher = int(worker.stdout.readline())
-    wait_until(lambda: len(descendants(launcher)) >= 3)
-    everything = descendants(launcher)
+    until(lambda: len(family(launcher)[1:]) >= 3)
+    everything = family(launcher)[1:]
     worker.kill()
     worker.wait()
     worker.stdout.close()
-    wait_until(lambda: not [pid for pid in everything if Path(f"/proc/{pid}").exists()])
+    until(lambda: not [pid for pid in everything if Path(f"/proc/{pid}").exists()])
 
 
 def test_a_user_that_is_not_root(program: Path) -> None:
@@ -218,6 +197,6 @@ def test_the_session_is_as_nice_as_the_worker(program: Path) -> None:
 def test_one_core_is_left_to_everything_else(started: BrowserProcess) -> None:
     """Where there are two."""
     cores = sorted(os.sched_getaffinity(0))
-    wait_until(lambda: bool(renderers(started)))
-    for pid in descendants(started.pid):
+    until(lambda: bool(renderers(started)))
+    for pid in family(started.pid)[1:]:
         assert sorted(os.sched_getaffinity(pid)) == (cores[1:] or cores)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import concurrent.futures
 import hashlib
+import os
+import signal
 import socket
 import struct
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -19,12 +22,25 @@ from jobs.ports.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, SITE, Render
+from tests.workers.browser.namespaces import renderers
 from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser import render as rendering
 
 ARTICLE = """<!DOCTYPE html><html lang="en-GB"><head><title> A page </title><meta charset="utf-8"></head>
 <body class="x"><h1>Grüße &amp; more</h1><p data-a='"'>One&nbsp;two</p></body></html>"""
+
+
+def failure(rendered: Callable[..., object], *arguments: Any, **options: Any) -> tuple[str | None, bool]:
+    """Why a page was not rendered, and whether the call may run again."""
+    with pytest.raises(UpstreamFailed) as failed:
+        rendered(*arguments, **options)
+    return failed.value.reason, failed.value.retryable
+
+
+def soon() -> float:
+    """A deadline."""
+    return time.monotonic() + patience(20)
 
 
 def png(width: int = 4, height: int = 4) -> bytes:
@@ -248,10 +264,8 @@ def test_what_is_not_a_page(
 ) -> None:
     """Downloads, documents, pictures, and nothing at all."""
     site.add("/", body, kind, headers=headers, status=status)
-    with pytest.raises(UpstreamFailed) as failure:
-        render()
-    # A response without a body looks like a navigation that was aborted because its process was killed.
-    assert (failure.value.reason, failure.value.retryable) == ("not_a_page", status == 204)
+    # A response without a body is an aborted navigation, which may have other causes.
+    assert failure(render) == ("not_a_page", status == 204)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "application/xml", "application/xhtml+xml"])
@@ -267,24 +281,18 @@ def test_other_texts_are_pages(render: Render, site: Site, kind: str) -> None:
 
 def test_a_host_without_an_address_and_one_that_refuses(render: Render, browser: ChromiumBrowser, site: Site) -> None:
     """The reasons are the proxy's."""
-    with pytest.raises(UpstreamFailed) as failure:
-        render(host="unknown.example.com")
-    assert (failure.value.reason, failure.value.retryable) == ("dns_failure", False)
+    assert failure(render, host="unknown.example.com") == ("dns_failure", False)
     with socket.socket() as silent:
         silent.bind((ADDRESS, 0))  # and does not listen
         urls = [f"{scheme}://site.example.com:{silent.getsockname()[1]}/" for scheme in ("http", "https")]
         for url in (public_url(text, SITE) for text in urls):
-            with pytest.raises(UpstreamFailed) as failure:
-                browser.render(url, screenshot=None, deadline=time.monotonic() + patience(10))
-            assert failure.value.reason == "connection_refused"
+            assert failure(browser.render, url, screenshot=None, deadline=soon()) == ("connection_refused", True)
 
 
 def test_a_site_that_speaks_no_tls(browser: ChromiumBrowser, site: Site) -> None:
     """The tunnel is there, but nothing that can be read in it."""
     url = public_url(f"https://site.example.com:{site.port}/", SITE)
-    with pytest.raises(UpstreamFailed) as failure:
-        browser.render(url, screenshot=None, deadline=time.monotonic() + patience(10))
-    assert failure.value.reason == "tls_failure"
+    assert failure(browser.render, url, screenshot=None, deadline=soon()) == ("tls_failure", True)
 
 
 def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority) -> None:
@@ -294,12 +302,10 @@ def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority
     try:
         secure.add("/", "<p>secured</p>")
         url = public_url(f"https://site.example.com:{secure.port}/", SITE)
-        page = browser.render(url, screenshot=None, deadline=time.monotonic() + patience(20))
+        page = browser.render(url, screenshot=None, deadline=soon())
         assert ("<p>secured</p>" in page.html, page.source, page.requests) == (True, "<p>secured</p>", 1)
         other = public_url(f"https://other.example.org:{secure.port}/", SITE)
-        with pytest.raises(UpstreamFailed) as failure:
-            browser.render(other, screenshot=None, deadline=time.monotonic() + patience(20))
-        assert failure.value.reason == "tls_failure"
+        assert failure(browser.render, other, screenshot=None, deadline=soon()) == ("tls_failure", True)
     finally:
         secure.close()
 
@@ -310,9 +316,7 @@ def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority
 def test_a_site_that_does_not_speak_http(render: Render, site: Site, answer: bytes) -> None:
     """The proxy says so, and what it says is not taken for a page."""
     site.pages["/"] = Content(b"", raw=lambda: [answer])
-    with pytest.raises(UpstreamFailed) as failure:
-        render()
-    assert failure.value.reason == "bad_content"
+    assert failure(render) == ("bad_content", True)
 
 
 @pytest.mark.parametrize("begun", ["<head><title>wait", "<script src=/never></script><p>text", "<body>", ""])
@@ -349,9 +353,7 @@ def test_half_a_page(browser: ChromiumBrowser, site: Site, authority: Authority,
     try:
         serving.pages["/"] = Content(b"", raw=lambda: [b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + half])
         url = public_url(f"{scheme}://site.example.com:{serving.port}/", SITE)
-        with pytest.raises(UpstreamFailed) as failure:
-            browser.render(url, screenshot=None, deadline=time.monotonic() + patience(20))
-        assert failure.value.reason == "bad_content"
+        assert failure(browser.render, url, screenshot=None, deadline=soon()) == ("bad_content", True)
     finally:
         serving.close()
 
@@ -364,12 +366,39 @@ def test_a_page_that_stops_loading_itself(render: Render, site: Site) -> None:
     assert "<p>begun</p>" in render().html
 
 
+def test_a_page_whose_document_comes_late(render: Render, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A renderer that gets no processor time after the response has come is waited for: the empty page is not the answer."""
+    monkeypatch.setattr(rendering, "SETTLE_S", patience(0.3))
+
+    def answer() -> Iterator[bytes]:
+        stopped = renderers()
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        threading.Timer(patience(0.8), lambda: [os.kill(pid, signal.SIGCONT) for pid in stopped]).start()
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>text</p>"
+
+    site.pages["/"] = Content(b"", raw=answer)
+    assert "<p>text</p>" in render().html
+
+
+def test_a_page_whose_process_is_killed_while_its_response_comes(render: Render, site: Site) -> None:
+    """The browser answers that the navigation was aborted, as for a response without a body."""
+
+    def answer() -> Iterator[bytes]:
+        for pid in renderers():
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)  # until the browser knows, which nobody outside can see
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>text</p>"
+
+    site.pages["/"] = Content(b"", raw=answer)
+    for _ in range(3):  # the order of the browser's messages varies
+        assert failure(render) == ("page_crashed", True)
+
+
 def test_a_site_that_is_silent(render: Render, site: Site) -> None:
     """Until the deadline, less what reading would take."""
     site.add("/", "late", pause_s=8)
-    with pytest.raises(UpstreamFailed) as failure:
-        render(wait_s=6)
-    assert failure.value.reason == "timeout"
+    assert failure(render, wait_s=6) == ("timeout", True)
 
 
 def test_who_asks(render: Render, site: Site) -> None:

@@ -16,14 +16,14 @@ URL = "http://site.example.com/"
     [
         ("", "not_a_page", False),  # a download
         ("net::ERR_TOO_MANY_REDIRECTS", "too_many_redirects", False),
-        ("net::ERR_ABORTED", "not_a_page", True),  # as when its process is killed
+        ("net::ERR_ABORTED", "not_a_page", True),  # a response without a body
         ("net::ERR_FAILED", "not_a_page", True),
         ("net::ERR_INTERNET_DISCONNECTED", "too_many_redirects", True),
         ("net::ERR_CONNECTION_RESET", "connection_refused", True),
     ],
 )
 def test_only_what_is_known_of_the_page_is_final(error: str, reason: str, retryable: bool) -> None:
-    """What a killed page leaves is stored as nobody's answer: the call is run again."""
+    """What else may have another cause is not stored as an answer: the call is run again."""
     failure = verdicts.of_error(error, URL, Job())
     assert isinstance(failure, UpstreamFailed)
     assert (failure.reason, failure.retryable) == (reason, retryable)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import msgspec
 import pytest
@@ -20,7 +16,7 @@ from shared import outcome
 from shared.outcome import Ok
 from tests.time_limits import patience
 from tests.workers.confinement.attempts import ATTEMPTS, USER
-from workers import fork_server
+from tests.workers.warm_pool import fork_server_runs
 from workers.child import Work
 from workers.child_usage import cpu_time_s
 from workers.children import Child, ChildPool, Forbidden, Lost
@@ -69,15 +65,9 @@ def servers() -> Iterator[dict[str, str]]:
 @contextlib.contextmanager
 def forking(options: tuple[str, ...]) -> Iterator[ForkServer]:
     """A fork server without some layers."""
-
-    def popen(command: list[str], **others: Any) -> subprocess.Popen[bytes]:
-        # The environment as it would be if it were inherited: something to read.
-        others["env"] = {**others["env"], "COINSLOT_SECRET": "1"}
-        program = [sys.executable, "-m", "tests.workers.confinement.attempts", *options]
-        return subprocess.Popen(program, cwd=ROOT, **others)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
+    # The environment as it would be if it were inherited: something to read.
+    secret = {"COINSLOT_SECRET": "1"}
+    with fork_server_runs("-m", "tests.workers.confinement.attempts", *options, environment=secret):
         server = ForkServer()
         try:
             yield server

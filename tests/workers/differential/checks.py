@@ -14,7 +14,7 @@ from tests.workers.differential.cases import Case
 from tests.workers.differential.second_opinion import Undone, Web3Reader, with_decimals
 
 L1_FEE = 1_234
-"""What the oracle of the stand's chain says."""
+"""What the L1 fee oracle of the chain answers."""
 Answer = dict[str, Any] | str
 """A body, or the code of a failure."""
 

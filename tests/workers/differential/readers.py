@@ -1,4 +1,4 @@
-"""One anvil that stands still, with the contracts of all cases, and the two that read it."""
+"""One anvil that mines no block by itself, with the contracts of all cases, and the two that read it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDPOINTS = {endpoint.name: endpoint for endpoint in CATALOGUE}
 _IN_A_BATCH = 50
 
 
-class Stand(NamedTuple):
+class DeployedChain(NamedTuple):
     """One anvil with all contracts on it, and both that read it."""
 
     reader: Web3Reader
@@ -53,7 +53,7 @@ class Stand(NamedTuple):
 
 
 @contextmanager
-def standing(var: Path, cases: Sequence[Case]) -> Iterator[Stand]:
+def deployed(var: Path, cases: Sequence[Case]) -> Iterator[DeployedChain]:
     """Until the end."""
     chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
     try:
@@ -67,7 +67,9 @@ def standing(var: Path, cases: Sequence[Case]) -> Iterator[Stand]:
         clock = SimpleNamespace(now=lambda: datetime.now(UTC))
         ports = SimpleNamespace(chains=NodeChains({"base": [chain.rpc_url]}), clock=clock, site=PUBLIC)
         context = Context(payer="0xpayer", ports=ports)  # type: ignore[arg-type]
-        yield Stand(Web3Reader(chain.rpc_url, int(block["number"], 16)), context, rpc, int(block["timestamp"], 16))
+        yield DeployedChain(
+            Web3Reader(chain.rpc_url, int(block["number"], 16)), context, rpc, int(block["timestamp"], 16)
+        )
     finally:
         chain.stop()
 

@@ -1,4 +1,4 @@
-"""Servers on addresses of their own that say what a test tells them to, canaries that nobody may call, and a way to them."""
+"""What hostile servers say, canaries that nobody may call, and a way to them."""
 
 from __future__ import annotations
 
@@ -7,46 +7,12 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from ipaddress import ip_network
 
+from tests.workers.servers import ADDRESS, Answer
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
-
-ADDRESS = "127.77.40.2"
-"""Of the servers: the only address that is allowed."""
-
-Answer = Callable[[socket.socket], None]
-
-
-@contextlib.contextmanager
-def server(answer: Answer, *, address: str = ADDRESS, port: int = 0) -> Iterator[int]:
-    """Answer every connection in a thread of its own. Gives the port."""
-    listener = socket.create_server((address, port))
-    open_: list[socket.socket] = []
-
-    def serve() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                open_.append(connection)
-                threading.Thread(target=answered, args=(connection,), daemon=True).start()
-
-    def answered(connection: socket.socket) -> None:
-        with contextlib.suppress(OSError), connection:
-            answer(connection)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        for connection in open_:
-            connection.close()
-        thread.join(5)
 
 
 def head_of(connection: socket.socket) -> bytes:

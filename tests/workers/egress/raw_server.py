@@ -6,10 +6,9 @@ import contextlib
 import re
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 
-ADDRESS = "127.77.33.7"
+from tests.workers.servers import ADDRESS, server
 
 Answer = bytes | Callable[[socket.socket], None]
 
@@ -21,36 +20,16 @@ class Server:
         requests: as they were sent, in their order.
     """
 
-    def __init__(self, address: str, trust: ssl.SSLContext | None) -> None:
-        self.answers: list[Answer] = []
+    def __init__(self, answers: list[Answer], trust: ssl.SSLContext | None) -> None:
+        self.answers = answers
         self.requests: list[bytes] = []
         self.connections = 0
+        self.port = 0
         self._trust = trust
-        self._listener = socket.create_server((address, 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._open: list[socket.socket] = []
-        self._thread = threading.Thread(target=self._accept, daemon=True)
-        self._thread.start()
 
-    def close(self) -> None:
-        """Everything, also what is being answered."""
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for connected in self._open:
-            with contextlib.suppress(OSError):
-                connected.shutdown(socket.SHUT_RDWR)
-        self._thread.join(5)
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connected, _ = self._listener.accept()
-                self.connections += 1
-                self._open.append(connected)
-                threading.Thread(target=self._serve, args=(connected,), daemon=True).start()
-
-    def _serve(self, connected: socket.socket) -> None:
+    def serve(self, connected: socket.socket) -> None:
+        """Answer one connection."""
+        self.connections += 1
         with contextlib.suppress(OSError):
             try:
                 if self._trust is not None:
@@ -77,12 +56,9 @@ class Server:
 @contextlib.contextmanager
 def serving(*answers: Answer, address: str = ADDRESS, trust: ssl.SSLContext | None = None) -> Iterator[Server]:
     """A server with these answers."""
-    server = Server(address, trust)
-    server.answers = list(answers)
-    try:
-        yield server
-    finally:
-        server.close()
+    made = Server(list(answers), trust)
+    with server(made.serve, address=address) as made.port:
+        yield made
 
 
 def response(body: bytes = b"ok", *headers: str, status: str = "200 OK") -> bytes:

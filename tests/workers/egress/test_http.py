@@ -23,8 +23,10 @@ from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from shared.settings.service import Settings
 from tests.sites import FREE_PORTS
 from tests.time_limits import SLACK_S, patience
-from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
+from tests.workers.egress.raw_server import Server, response, serving
+from tests.workers.servers import ADDRESS
 from workers.children import ChildPool
+from workers.egress.deadline import left_s
 from workers.egress.http import HttpClient
 from workers.ports import WorkerPorts
 
@@ -322,6 +324,13 @@ def test_a_bomb_takes_no_memory(client: HttpClient) -> None:
     assert grown_kb < 30_000
 
 
+def test_what_surrounds_a_body_is_bounded_too(client: HttpClient) -> None:
+    """Chunks of one byte are a body; a thousand bytes of extension around each of them are none."""
+    with serving(CHUNKED + b"1\r\nx\r\n" * 40_000 + b"0\r\n\r\n") as server:
+        assert get(client, url(server), seconds=20).body == b"x" * 40_000
+    assert reason(client, endless(b"1;" + b"e" * 1_000 + b"\r\nx\r\n", head=CHUNKED), seconds=30) == "too_large"
+
+
 def test_a_body_in_single_bytes_is_refused(client: HttpClient) -> None:
     """Each part is work; nobody sends a feed like this."""
     body = b"".join(b"1\r\nx\r\n" for _ in range(60_000)) + b"0\r\n\r\n"
@@ -379,10 +388,12 @@ def test_one_deadline_for_all_redirects(client: HttpClient) -> None:
 
 
 def test_a_deadline_that_has_passed(client: HttpClient) -> None:
-    """Nothing is asked."""
+    """Nothing is asked, and no operation of a socket begins."""
     with serving(response()) as server:
         assert failure(client, url(server), seconds=-1).reason == "timeout"
         assert server.requests == []
+    with pytest.raises(TimeoutError):
+        left_s(time.monotonic())
 
 
 # ---- content codings
@@ -468,6 +479,8 @@ def test_redirects_are_followed(client: HttpClient, status: str) -> None:
         ("http://B.example.com:{port}/x", b"/x"),
         ("/a b", b"/a%20b"),
         ("/caf\u00c3\u00a9", b"/caf%C3%A9"),
+        ("/caf\u00e9", b"/caf%C3%A9"),
+        ("/日本".encode().decode("latin-1"), b"/%E6%97%A5%E6%9C%AC"),
         ("", b"/a/feed"),
     ],
 )

@@ -288,20 +288,20 @@ def test_a_thread_that_waits_for_ever_does_not_hold_up_the_stop(broker: StreamBr
 
 def test_only_middleware_that_listens_is_told(broker: StreamBroker) -> None:
     """Every signal that a middleware overrides reaches it, before and after, added early or late."""
-    heard: list[str] = []
+    signals: list[str] = []
 
     class Listening(dramatiq.Middleware):
         def before_enqueue(self, broker: Any, message: Any, delay: Any) -> None:
-            heard.append("before_enqueue")
+            signals.append("before_enqueue")
 
         def after_declare_queue(self, broker: Any, queue_name: str) -> None:
-            heard.append(queue_name)
+            signals.append(queue_name)
 
     broker.declare_queue("early")
     broker.add_middleware(Listening())
     broker.declare_queue("late")
     broker.enqueue(dramatiq.Message("late", "actor", (), {}, {}))
-    assert heard == ["early", "late", "before_enqueue"]
+    assert signals == ["early", "late", "before_enqueue"]
 
 
 class Replies:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import eth_abi
+import msgspec
 
 from jobs.engines.evm.selectors import DECIMALS, NAME, SYMBOL, TOTAL_SUPPLY
 from jobs.ports import Context
@@ -28,7 +30,9 @@ from jobs.ports.chains import (
     TransactionByHash,
     Unavailable,
 )
+from shared.endpoint import Endpoint
 from shared.outcome import UpstreamFailed
+from tests.sites import decoded
 
 NOW = 1_800_000_000
 HEAD = 1_000_000
@@ -156,6 +160,13 @@ class Ports:
 def context(chains: FakeChains, now: int = NOW) -> Context:
     """For a handler."""
     return Context(payer="0xpayer", ports=Ports(chains, now))  # type: ignore[arg-type]
+
+
+def answered(endpoint: Endpoint, chains: FakeChains, body: dict[str, Any], now: int = NOW) -> dict[str, Any]:
+    """A call of an endpoint, as JSON in and out."""
+    request = decoded(endpoint.request, body)
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(endpoint.run(request, context(chains, now))))
+    return answer
 
 
 def _at(history: bytes | list[tuple[int, bytes]], block: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Addresses, numbers, data and texts as callers and strangers write them."""
+"""Addresses, numbers, data and texts as callers and contracts write them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_formatted_amounts_are_exact(amount: int, decimals: int) -> None:
         ("\U000e0041\U000e0042", ""),
     ],
 )
-def test_nothing_hides_in_a_strangers_text(raw: str, shown: str) -> None:
+def test_nothing_hides_in_a_text(raw: str, shown: str) -> None:
     """Control, bidirectional, zero-width and blank characters go; 32 characters stay."""
     assert text.clean(raw) == shown
 

@@ -1,10 +1,9 @@
-"""Schemas from strangers: what is refused before anything runs, and how errors are told."""
+"""Schemas that callers write: what is refused before anything runs, and how errors are reported."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import jsonschema_rs
 import pytest
 
 from jobs.engines.json_schema.backtracking_patterns import TooComplex
@@ -98,7 +97,7 @@ DRAFTS = {
 
 def _refusal(schema: Any) -> InvalidField:
     with pytest.raises(InvalidField) as caught:
-        compile_schema(schema, field="schema")
+        compile_schema(schema, field="tool.schema")
     return caught.value
 
 
@@ -114,7 +113,7 @@ def test_nothing_is_fetched(schema: Any) -> None:
     """A schema that leads out of itself is refused under its own code, used or not, and no socket is opened."""
     refusal = _refusal(schema)
     assert refusal.code == "remote_ref_not_allowed"
-    assert refusal.field == "schema"
+    assert refusal.field == "tool.schema"
     assert "127.0.0.1" not in refusal.detail
 
 
@@ -130,13 +129,6 @@ def test_what_is_no_schema(schema: Any) -> None:
 def test_what_is_a_schema(schema: Any) -> None:
     """Booleans, every draft, and references within the schema or to a published meta-schema are accepted."""
     compile_schema(schema)
-
-
-def test_the_field_is_the_callers() -> None:
-    """A refusal names the field that the schema came in."""
-    with pytest.raises(InvalidField) as caught:
-        compile_schema(3, field="tool.schema")
-    assert caught.value.field == "tool.schema"
 
 
 @each(
@@ -184,7 +176,7 @@ def test_a_schema_that_is_far_too_deep_is_refused_without_recursion() -> None:
         ({"additionalProperties": False}, {"a": 1}, "", "additionalProperties"),
         ({"anyOf": [{"type": "string"}, {"minimum": 5}]}, 1, "", "anyOf"),
         ({"enum": [1, 2]}, 3, "", "enum"),
-        ({"pattern": "^a+$"}, "b", "", "pattern"),
+        ({"pattern": "^(a+)+$"}, "a" * 50_000 + "!", "", "pattern"),
         (False, 1, "", "falseSchema"),
         ({"$schema": "http://json-schema.org/draft-07/schema#", "format": "email"}, "x", "", "format"),
     ],
@@ -204,7 +196,6 @@ def test_errors(schema: Any, value: Any, path: str, keyword: str) -> None:
         ({"type": "number"}, 1.5),
         ({"type": "array", "uniqueItems": True}, list(range(10_000))),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, [[[[]]]]),
-        ({"pattern": "(a+)+$"}, "a" * 50_000 + "b" * 0),
     ],
 )
 def test_valid_values_have_no_errors(schema: Any, value: Any) -> None:
@@ -237,13 +228,14 @@ def test_a_pattern_that_backtracks_for_ever_is_too_complex() -> None:
 def test_spellings_of_a_dialect(dialect: str, spelling: str) -> None:
     """http or https, with or without `#`, with or without a draft."""
     assert compile_schema({"$schema": spelling, "type": "string"}).dialect == dialect
+    assert compile_schema({"type": "string"}).dialect == "https://json-schema.org/draft/2020-12/schema"
 
 
 @each("uri", ["https://example.com/my-dialect", "http://json-schema.org/draft-03/schema#", "draft-07", "", NO_PORTS])
 def test_a_dialect_that_is_not_known(uri: str) -> None:
     """It is refused under its own name: no reference is meant."""
     refusal = _refusal({"$schema": uri})
-    assert (refusal.code, refusal.field) == ("unknown_dialect", "schema")
+    assert (refusal.code, refusal.field) == ("unknown_dialect", "tool.schema")
 
 
 @each("dialect", [None, *DRAFTS])
@@ -254,14 +246,8 @@ def test_formats_are_asserted_unless_the_caller_says_otherwise(dialect: str | No
     assert compile_schema(schema, assert_format=False).errors("tomorrow") == []
 
 
-def test_catastrophic_patterns_are_harmless() -> None:
-    """A pattern that makes backtracking engines hang is answered by the linear one."""
-    (error,) = compile_schema({"pattern": "^(a+)+$"}).errors("a" * 50_000 + "!")
-    assert error.keyword == "pattern"
-
-
 def test_at_most_fifty_errors() -> None:
-    """Of many broken rules the first 50 are told."""
+    """Of many broken rules the first 50 are reported."""
     assert len(compile_schema({"items": {"type": "string"}}).errors([0] * 1000)) == MAX_ERRORS
 
 
@@ -298,31 +284,3 @@ def test_errors_are_not_collected_for_a_valid_value() -> None:
     schema = compile_schema({"$defs": {**levels, "d12": {"type": "string"}}, "$ref": "#/$defs/d0"})
     assert schema.errors("x") == []
     assert len(schema.errors(1)) == MAX_ERRORS
-
-
-def test_the_library_would_have_asked_for_the_remote_schema() -> None:
-    """What the refusing retriever is there for: without it the library resolves references by itself."""
-    asked: list[str] = []
-
-    def record(uri: str) -> Any:
-        asked.append(uri)
-        return True
-
-    jsonschema_rs.validator_for({"$defs": {"unused": {"$ref": NO_PORTS}}}, retriever=record)
-    assert asked == [NO_PORTS]
-
-
-@each(
-    ("schema", "dialect"),
-    [
-        (True, "https://json-schema.org/draft/2020-12/schema"),
-        ({}, "https://json-schema.org/draft/2020-12/schema"),
-        ({"$schema": "http://json-schema.org/draft-07/schema"}, "http://json-schema.org/draft-07/schema#"),
-        ({"$schema": "http://json-schema.org/draft-04/schema#"}, "http://json-schema.org/draft-04/schema#"),
-    ],
-)
-def test_dialect(schema: Any, dialect: str) -> None:
-    """The draft that a schema is read by, and what it was compiled from."""
-    compiled = compile_schema(schema)
-    assert compiled.dialect == dialect
-    assert compiled.content is schema

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -107,6 +106,3 @@ class Site:
         self.left = Previous(answer.observation, self.time)
         self.time += later
         return answer.response
-
-
-Json = Mapping[str, Any]

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.engines.page import read_page, read_text
-from jobs.engines.page.body import body_text
 from jobs.engines.page.markdown import tidied
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
 from jobs.engines.page.reading import Asked, Extract, Reading
 from jobs.engines.page.text import MAX_MARKDOWN, bounded
 from jobs.engines.page.tree import body_of, parsed
+from jobs.engines.page.writer import body_text
 from tests.each import each
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
@@ -99,6 +99,7 @@ def test_a_page_is_read_without_a_tree_as_with_one() -> None:
         ("`a\\_b` and a\\_b", "`a\\_b` and a_b"),
         ("```\na\\_b\n```\na\\_b", "```\na\\_b\n```\na_b"),
         ("a\n\n\n\n\nb  \n", "a\n\nb"),
+        ("- a\n  - b", "- a\n  - b"),
     ],
 )
 def test_needless_escapes_are_stripped(markdown: str, expected: str) -> None:
@@ -159,7 +160,7 @@ def test_metadata_is_that_of_the_page() -> None:
     ],
 )
 def test_metadata_of_another_form_are_none(head: str) -> None:
-    """They are a stranger's."""
+    """Invalid metadata is ignored."""
     assert metadata_of(head) == Metadata()
 
 
@@ -195,6 +196,13 @@ def test_a_page_that_blanked_itself_is_read_from_its_source() -> None:
     assert not read(full, source=empty).from_source
     assert not read(full, source=full).from_source
     assert read(empty, source=full, extract="text").markdown == (LONG * 5).strip()
+
+
+def test_an_article_that_the_precision_mode_misses_is_found_by_the_default_mode() -> None:
+    """The precision mode drops blocks with names of advertisements, here nearly all of the text."""
+    blocks = "".join(f'<div class="header teaser promo"><p>{LONG}{n}</p></div>' for n in range(20))
+    found = read(f"<article><p>{LONG}</p>{blocks}</article>")
+    assert (found.method, found.markdown.count(LONG.strip())) == ("default", 21)
 
 
 def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
