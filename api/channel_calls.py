@@ -13,7 +13,8 @@ from api.causes import Cause
 from api.claims import voucher_claim
 from api.errors import problem_of
 from api.http import Answer
-from api.payment.gate import PaymentGate, channel_state
+from api.payment.challenge import channel_state
+from api.payment.gate import PaymentGate
 from api.payment.ledger_terms import Claim, Entry, LookUp, Verdict
 from api.payment.settle import Checked
 from api.services import Services

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 
 from api.payment.gate import PaymentGate
 from api.payment.price_lists import PriceLists
 from api.redis_client import RedisLost, RedisRefused
-from jobs.price_list import PriceList
+from jobs.price_list import PRICES_FILE, SELL, PriceList
 from shared.settings.service import InvalidSetting
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class Shop:
         self._lists = lists
         self._read = read
         self._reloading = asyncio.Lock()
-        self._apply(lists.current)
+        self._sell_at(lists.current)
 
     @property
     def sold(self) -> list[PaymentGate]:
@@ -49,25 +50,28 @@ class Shop:
                 found = await asyncio.to_thread(self._read)
                 await self._lists.note(found)  # before anybody is offered it: every process takes payments at it
                 self._apply(found)
-                await self._lists.note(found)  # now as the list of this process
             except (InvalidSetting, RedisLost, RedisRefused) as error:
                 log.error("the prices stay those of version %s: %s", self.prices.version, error)
-            else:
-                log.warning("%d calls are sold, at the prices of version %s", len(self.sold), found.version)
+                return
+            log.warning("%d calls are sold, at the prices of version %s", len(self.sold), found.version)
+            with contextlib.suppress(RedisLost, RedisRefused):
+                await self._lists.note(found)  # now as the list of this process
 
     def _apply(self, prices: PriceList) -> None:
-        """Raises InvalidSetting, and changes nothing, when an endpoint cannot be sold at its price or none is left."""
+        """Raises InvalidSetting, and changes nothing."""
         try:
             self._sell_at(prices)
-            if self.gates and not self.sold:
-                raise ValueError(
-                    "nothing is left to sell: what is named needs a rail, or a node, that the settings do not have"
-                )
-        except ValueError as error:
+        except InvalidSetting:
             self._sell_at(self.prices)
-            raise InvalidSetting(str(error)) from None
+            raise
         self._lists.current = prices
 
     def _sell_at(self, prices: PriceList) -> None:
-        for gate in self.gates:
-            gate.sell_at(prices.prices.get(gate.endpoint.name))
+        """Raises InvalidSetting when an endpoint cannot be sold at its price, or none is left."""
+        try:
+            for gate in self.gates:
+                gate.sell_at(prices.prices.get(gate.endpoint.name))
+        except ValueError as error:
+            raise InvalidSetting(str(error)) from None
+        if self.gates and not self.sold:
+            raise InvalidSetting(f"nothing is left to sell: what {SELL} and {PRICES_FILE} leave needs a rail or a node")

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,7 +18,7 @@ from api.errors import problem_of
 from api.http import Answer
 from api.payment import identifier
 from api.payment.binding import Binder
-from api.payment.challenge import OPEN, ChallengeForm
+from api.payment.challenge import OPEN, ChallengeForm, channel_state
 from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
 from api.payment.rails import ConfiguredRail
@@ -313,23 +312,6 @@ class PaymentGate:
         is_ours = host in self._hosts or not (host or parts.scheme)
         if not is_ours or parts.path.removesuffix("/") not in self._paths:
             raise PaymentRefused("resource_mismatch")
-
-
-def channel_state(channel_id: bytes, channel: Channel) -> dict[str, Any]:
-    """What a payer is told of a channel, as the keys of an offer's `extra`. The number to start from is the least that the next
-    voucher has to be above, and the payer's own signature proves it."""
-    state = {
-        "channelId": "0x" + channel_id.hex(),
-        "balance": str(channel.balance),
-        "totalClaimed": str(channel.claimed),
-        "withdrawRequestedAt": channel.withdraw_at // 1000,
-        "refundNonce": str(channel.refund_nonce),
-        "chargedCumulativeAmount": str(channel.floor),
-    }
-    if not channel.signature:  # the ledger was lost: the chain has the last word
-        return {"channelState": state}
-    signed = {"signedMaxClaimable": str(channel.top), "signature": "0x" + channel.signature}
-    return {"channelState": state, "voucherState": signed}
 
 
 def _sells(rail: ConfiguredRail, endpoint: Endpoint) -> bool:
