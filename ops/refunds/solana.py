@@ -18,7 +18,7 @@ from shared.x402.solana_address import ATA_PROGRAM, TOKEN_PROGRAM, decode_base58
 from shared.x402.solana_layout import MEMO_PROGRAM
 from shared.x402.solana_message import read_transaction
 
-FORM = re.compile(r"[1-9A-HJ-NP-Za-km-z]{64,88}", re.ASCII)
+FORM = re.compile(r"[1-9A-HJ-NP-Za-km-z]{80,88}", re.ASCII)
 AT_ONCE = 8
 """Transfers of one transaction. It has 1232 bytes, and each transfer takes 90 where it makes the payer's token account."""
 

@@ -12,6 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_socket
 import redis
+from solders.hash import Hash
+from solders.instruction import Instruction
+from solders.keypair import Keypair
+from solders.message import Message
+from solders.transaction import Transaction
+from stellar_sdk import TransactionBuilder, TransactionEnvelope
 
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Entry, Verdict
@@ -19,13 +25,19 @@ from api.redis_client import Redis
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
 from compose.sandbox.solana import start_solana
+from compose.sandbox.stellar_node import TOKEN
 from ops.main import main
 from ops.refunds import evm, solana, stellar
+from ops.refunds.transfers import Transfer
 from shared.ledger import refunds
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, RERUN_MS, bucket_of, record_key
+from shared.x402 import solana_address
+from shared.x402.solana_message import read_transaction
 from tests.facilitator.stellar_bench import StellarBench
 from tests.facilitator.xrpl_bench import XrplBench
 from tests.ops.refunding import EvmOwner, Owner, SolanaOwner, StellarOwner, XrplOwner, encoded, total
+from tests.solana_signing import MEMO
+from tests.solana_signing import TOKEN as TOKEN_PROGRAM
 from tests.xrpl_signing import USDC
 
 RECEIPT = b'{"success":true,"transaction":"0xabc"}'
@@ -164,14 +176,14 @@ def test_what_is_owed_is_paid_once(owner: Owner, debts: Debts, monkeypatch: pyte
         monkeypatch.setattr(module, "AT_ONCE", 2)
     debts.serve(owner)
     one, two = owner.payer(), owner.payer()
-    prices = [(one, "0.001"), (one, "0.001"), (two, "0.08"), (one, "0.005"), (two, "0.000001")]
+    prices = [*[(one, "0.001")] * 4, (two, "0.08"), (one, "0.005"), (two, "0.000001")]  # two transactions are the same
     owed = {debts.owe(owner, payer, price): (payer, owner.offer(price).amount) for payer, price in prices}
     had = owner.balance(owner.pay_to)
 
     assert debts.plan()[0] == 0
     code, said = debts.plan()
     (plan,) = debts.plans()
-    assert (code, f"plan {plan.name} is open: 5 of its payments" in said) == (1, True)
+    assert (code, f"plan {plan.name} is open: {len(owed)} of its payments" in said) == (1, True)
     listed = json.loads((plan / "plan.json").read_text())["payments"]
     assert {one["payment"]: (one["to"], one["amount"]) for one in listed} == owed
 
@@ -202,24 +214,27 @@ def test_a_plan_that_nobody_signs_is_made_again(xrpl_owner: XrplOwner, debts: De
     """With what is new, and without what was paid meanwhile."""
     debts.serve(xrpl_owner)
     payers = [xrpl_owner.payer() for _ in range(3)]
-    first = [debts.owe(xrpl_owner, payer, "0.001") for payer in payers[:2]]
+    for payer in payers[:2]:
+        debts.owe(xrpl_owner, payer, "0.001")
     assert debts.plan()[0] == 0
-    paid = json.loads((debts.plans()[0] / "xrpl.json").read_text())["transactions"][0]
+    (first,) = debts.plans()
+    paid, left = json.loads((first / "xrpl.json").read_text())["transactions"]
     code, said = debts.done(xrpl_owner.send(xrpl_owner.key, paid["txjson"]))
-    assert (code, f": {first[1]}, 0.001 to" in said) == (0, True)
+    assert (code, f"still open in plan {first.name}: {left['for']['payment']}" in said) == (0, True)
     new = debts.owe(xrpl_owner, payers[2], "0.002")
 
     assert debts.plan()[0] == 1
     assert debts.plan("--again")[0] == 0
 
-    second = debts.plans()[1]
-    assert {one["payment"] for one in json.loads((second / "plan.json").read_text())["payments"]} == {first[1], new}
+    (second,) = set(debts.plans()) - {first}
+    planned = {one["payment"] for one in json.loads((second / "plan.json").read_text())["payments"]}
+    assert planned == {left["for"]["payment"], new}
     assert [debts.done(one)[0] for one in xrpl_owner.sign(second)] == [0, 0]
 
 
 def test_what_is_no_refund_closes_nothing(base: EvmOwner, debts: Debts) -> None:
     """A foreign sender, too little, another payee, a failed transaction, one without transfers, an unknown one, no name, one
-    before the payment, one that is not final. Then the refund, by hand and too much, closes one payment of two."""
+    before the payment, one that is not final. Then a new recipient pays by hand, and too much: it closes one of two."""
     debts.serve(base)
     payer = base.payer()
     early = base.pay(base.pay_to, payer, 5_000)
@@ -245,7 +260,8 @@ def test_what_is_no_refund_closes_nothing(base: EvmOwner, debts: Debts) -> None:
     refused(early, "older than the payment")
     for payment in owed:
         debts.client.hset(record_key(payment), "settled", 0)
-    paid = base.pay(base.pay_to, payer, 6_000)
+    paid = base.pay(stranger, payer, 6_000)
+    debts.monkeypatch.setenv("COINSLOT_EVM_PAY_TO", stranger)
     debts.monkeypatch.setenv("COINSLOT_EVM_FINALITY", "2")
     refused(paid, "has 0 of 2 blocks on top")
     base.rpc("anvil_mine", "0x2")
@@ -255,6 +271,24 @@ def test_what_is_no_refund_closes_nothing(base: EvmOwner, debts: Debts) -> None:
     assert (code, said.count("closed: ")) == (0, 1)
     assert [debts.is_owed(payment) for payment in owed] == [False, True]
     assert debts.done(paid)[0] == 1
+
+
+def test_a_transaction_that_failed_moves_and_closes_nothing(owner: Owner, debts: Debts) -> None:
+    """Also when the first of its transfers could be paid."""
+    debts.serve(owner)
+    payer = owner.payer()
+    owed = [debts.owe(owner, payer, price) for price in ("0.001", "2000")]
+    owner.hold(1_500)
+    assert debts.plan()[0] == 0
+
+    for transaction in owner.sign(debts.plans()[0]):
+        if owner.name != "xrpl":  # one transfer in each transaction
+            code, said = debts.done(transaction)
+            assert (code, "the transaction failed" in said) == (1, True)
+
+    assert owner.balance(payer) == (Decimal("0.001") if owner.name == "xrpl" else 0)
+    assert all(map(debts.is_owed, owed))
+    owner.hold(10**7)
 
 
 def test_a_transfer_in_another_token_closes_nothing(xrpl_owner: XrplOwner, debts: Debts) -> None:
@@ -312,6 +346,48 @@ def test_a_contract_on_stellar_is_paid_by_a_call(stellar_owner: StellarOwner, de
     assert stellar_owner.balance(contract) - had == stellar_owner.balance(account) == 1
 
 
+def test_a_fee_bump_on_stellar_is_no_other_transaction(stellar_owner: StellarOwner, debts: Debts) -> None:
+    """It has two hashes, and closes a payment under one of them."""
+    debts.serve(stellar_owner)
+    payer, sponsor = stellar_owner.payer(), stellar_owner.bench.settler
+    owed = [debts.owe(stellar_owner, payer, "0.001") for _ in range(2)]
+    assert debts.plan()[0] == 0
+    (planned,) = stellar_owner.read(debts.plans()[0] / "stellar.json")["transactions"]
+    inner = TransactionEnvelope.from_xdr(planned["envelope"], TOKEN.passphrase)
+    inner.sign(stellar_owner.key)
+    outer = TransactionBuilder.build_fee_bump_transaction(sponsor, 20_000, inner, TOKEN.passphrase)
+    outer.sign(sponsor)
+    assert stellar_owner.rpc.named("sendTransaction", transaction=outer.to_xdr())["status"] == "PENDING"
+    stellar_owner.bench.pass_ledgers(1)
+    owed.append(debts.owe(stellar_owner, payer, "0.001"))
+    debts.client.hset(record_key(owed[-1]), "settled", 0)
+
+    assert [debts.done(one.hash_hex())[0] for one in (outer, inner)] == [0, 1]
+
+    assert [debts.is_owed(payment) for payment in owed] == [False, False, True]
+
+
+def test_transfers_that_programs_of_solana_make_are_seen() -> None:
+    """As a multisig's vault does: the instructions are inner ones, and some accounts are from a table."""
+    names = [str(Keypair().pubkey()) for _ in range(4)]
+    vault, payer, source, destination = names
+    message = Message.new_with_blockhash([Instruction(MEMO, b"", [])], Keypair().pubkey(), Hash.default())
+    loaded = {"writable": [source, destination], "readonly": [str(TOKEN_PROGRAM)]}
+    at = len(message.account_keys)
+    data = solana_address.encode_base58(b"\x03" + (1_000).to_bytes(8, "little"))
+    inner = {"programIdIndex": at + 2, "accounts": [at, at + 1, 0], "data": data}
+    held = [{"accountIndex": at, "owner": vault, "mint": "m"}, {"accountIndex": at + 1, "owner": payer, "mint": "m"}]
+    meta = {
+        "loadedAddresses": loaded,
+        "innerInstructions": [{"index": 0, "instructions": [inner]}],
+        "preTokenBalances": held[:1],
+        "postTokenBalances": held,
+    }
+    read = read_transaction(bytes(Transaction.new_unsigned(message)))
+
+    assert list(solana._transfers(read.message, meta)) == [Transfer("0.0", "m", vault, payer, Decimal(1_000))]
+
+
 def test_a_full_transaction_of_solana_fits(solana_owner: SolanaOwner, debts: Debts) -> None:
     """Each payer's token account has to be made."""
     debts.serve(solana_owner)
@@ -347,11 +423,17 @@ def test_what_the_chain_took_back_is_not_owed(base: EvmOwner, debts: Debts) -> N
     assert debts.plan() == (0, "Nothing is owed.\n")
 
 
-def test_two_plans_at_one_time_do_not_both_have_a_payment(base: EvmOwner, debts: Debts) -> None:
-    """Whoever comes second has read the record before the first."""
+def test_whoever_comes_second_changes_nothing(base: EvmOwner, debts: Debts) -> None:
+    """Two commands at one time have read the same: one plan has the payment, and a transfer closes one, also sent again."""
     debts.serve(base)
-    payment = debts.owe(base, base.payer(), "0.001")
-    answers = [debts.client.execute_command(*refunds.plan(payment, plan, "")) for plan in ("a", "b")]  # type: ignore[no-untyped-call]
+    payer = base.payer()
+    one, two = (debts.owe(base, payer, "0.001") for _ in range(2))
+    commands = [refunds.plan(one, "a", ""), refunds.plan(one, "b", "")]
+    commands += [
+        refunds.close(*each) for each in ((one, "tx", "t"), (two, "tx", "t"), (one, "tx", "t"), (one, "ty", "u"))
+    ]
 
-    assert answers == [1, 0]
-    assert debts.client.hget(record_key(payment), "refund_plan") == b"a"
+    assert [debts.client.execute_command(*each) for each in commands] == [1, 0, 1, 0, 1, 0]  # type: ignore[no-untyped-call]
+
+    assert debts.client.hmget(record_key(one), "refund_plan", "refund_tx") == [b"a", b"tx"]
+    assert debts.is_owed(two)
