@@ -6,7 +6,6 @@ process of an installation does this. What it sends may be sent twice: the contr
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 import time
@@ -342,27 +341,3 @@ class Claimer:
 def _most(channel: Channel, state: ChainState) -> int:
     """What can be claimed of a channel in all: what was charged, as far as the voucher and the deposit go."""
     return min(channel.charged, channel.top, state.balance)
-
-
-async def run(
-    claimer: Claimer, ledger: ClaimerLedger, every_s: float, stop: asyncio.Event, errors: tuple[type[Exception], ...]
-) -> None:
-    """Look again and again until `stop` is set, then once more. Only the process that has the lease looks."""
-    has_failed = False
-    while True:
-        is_last = stop.is_set()
-        try:
-            if ledger.hold_lease():
-                await claimer.look(is_last=is_last)
-            has_failed = False
-        except errors as error:
-            if not has_failed:
-                log.warning("channels cannot be looked after: %s: %s", type(error).__name__, error)
-            has_failed = True
-        if is_last:
-            return
-        try:
-            async with asyncio.timeout(every_s):
-                await stop.wait()
-        except TimeoutError:
-            pass
