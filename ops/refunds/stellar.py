@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from decimal import Decimal
@@ -18,7 +19,7 @@ from shared.x402 import stellar_address
 from shared.x402.networks import STELLAR_USDC, StellarToken
 
 if TYPE_CHECKING:
-    from stellar_sdk import Account
+    from stellar_sdk import Account, TransactionBuilder
 
 FORM = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
 AT_ONCE = 50
@@ -36,6 +37,14 @@ def address(text: str) -> str:
 
 def lacks(own: StellarRailSettings, payer: str, debts: Sequence[Debt]) -> str:
     """Why a payer cannot be paid; empty when he can."""
+    from stellar_sdk import Account
+
+    sender = address(debts[0].pay_to)
+    if _is_contract(payer) and not _is_contract(sender):
+        try:
+            _call(own, _builder(own, Account(sender, 0), int(time.time())), sender, debts[0])
+        except NotPossible as error:
+            return str(error)
     return "; ".join(recipients.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
 
 
@@ -44,13 +53,13 @@ def built(own: StellarRailSettings, debts: Sequence[Debt], options: Options) -> 
     from stellar_sdk import Account
 
     sender = address(debts[0].pay_to)
-    if sender.startswith("C"):
+    if _is_contract(sender):
         raise NotPossible(f"{sender} is a contract: its own rules say how it sends")
-    if not own.rpc_url and (options.sequence is None or any(debt.payer.startswith("C") for debt in debts)):
+    if not own.rpc_url and (options.sequence is None or any(_is_contract(debt.payer) for debt in debts)):
         raise NotPossible("no node says the sequence number of the sender: give it with --sequence, or set a node")
     sequence = _sequence(own, sender) if options.sequence is None else options.sequence
     account = Account(sender, sequence)
-    transactions = list(_transactions(own, account, debts, options))
+    transactions = list(_transactions(own, account, debts, options.now))
     note = (
         f"The transactions for Stellar use the numbers after {sequence} of {sender}, in their order, and are valid for a week. "
         "The sender does nothing else before that."
@@ -86,7 +95,7 @@ def found(own: StellarRailSettings, transaction: str) -> Found | None:
 
 
 def _transfers_in(events: Sequence[str], token: StellarToken) -> Iterator[Transfer]:
-    """The transfers of ``["transfer", from, to, …]`` events of the token's contract. One to a multiplexed account has a map."""
+    """The transfers in ``["transfer", from, to, …]`` events of the token's contract. One to a multiplexed account has a map."""
     from stellar_sdk import Address, scval, xdr
 
     for at, text in enumerate(events):
@@ -105,27 +114,30 @@ def _transfers_in(events: Sequence[str], token: StellarToken) -> Iterator[Transf
 
 
 def _transactions(
-    own: StellarRailSettings, account: Account, debts: Sequence[Debt], options: Options
+    own: StellarRailSettings, account: Account, debts: Sequence[Debt], now: int
 ) -> Iterator[dict[str, Any]]:
-    from stellar_sdk import Asset, TransactionBuilder
+    from stellar_sdk import Asset
 
     token = _token(own)
-
-    def builder() -> TransactionBuilder:
-        return TransactionBuilder(account, token.passphrase, FEE).add_time_bounds(0, options.now + VALID_S)
-
-    for batch in batches([debt for debt in debts if not debt.payer.startswith("C")], AT_ONCE):
-        paying = builder()
+    for batch in batches([debt for debt in debts if not _is_contract(debt.payer)], AT_ONCE):
+        builder = _builder(own, account, now)
         for debt in batch:
             amount = debt.value.scaleb(-token.decimals)
-            paying.append_payment_op(debt.payer, Asset("USDC", token.issuer), format(amount, "f"))
-        yield {"envelope": paying.build().to_xdr(), "payments": listed(batch)}
+            builder.append_payment_op(debt.payer, Asset("USDC", token.issuer), format(amount, "f"))
+        yield {"envelope": builder.build().to_xdr(), "payments": listed(batch)}
     for debt in debts:
-        if debt.payer.startswith("C"):
-            yield {"envelope": _call(own, builder(), account.account.account_id, debt), "payments": listed([debt])}
+        if _is_contract(debt.payer):
+            envelope = _call(own, _builder(own, account, now), account.account.account_id, debt)
+            yield {"envelope": envelope, "payments": listed([debt])}
 
 
-def _call(own: StellarRailSettings, builder: Any, sender: str, debt: Debt) -> str:
+def _builder(own: StellarRailSettings, account: Account, now: int) -> TransactionBuilder:
+    from stellar_sdk import TransactionBuilder
+
+    return TransactionBuilder(account, _token(own).passphrase, FEE).add_time_bounds(0, now + VALID_S)
+
+
+def _call(own: StellarRailSettings, builder: TransactionBuilder, sender: str, debt: Debt) -> str:
     """A call of the token's contract, with the resources that the node says it takes."""
     from stellar_sdk import scval, xdr
 
@@ -134,9 +146,9 @@ def _call(own: StellarRailSettings, builder: Any, sender: str, debt: Debt) -> st
     with _node(own) as node:
         answer = node.named("simulateTransaction", transaction=envelope.to_xdr())
     if answer.get("error") or answer.get("restorePreamble"):
-        raise NotPossible(f"the network would not make the transfer to {debt.payer}")
+        raise NotPossible("the network would not make the transfer")
     [result] = answer["results"]
-    operation = envelope.transaction.operations[0]
+    operation: Any = envelope.transaction.operations[0]
     operation.auth = [xdr.SorobanAuthorizationEntry.from_xdr(text) for text in result["auth"]]
     envelope.transaction.soroban_data = xdr.SorobanTransactionData.from_xdr(answer["transactionData"])
     envelope.transaction.fee = FEE + int(answer["minResourceFee"])
@@ -155,6 +167,10 @@ def _sequence(own: StellarRailSettings, sender: str) -> int:
     entry = xdr.LedgerEntryData.from_xdr(entries[0]["xdr"]).account
     assert entry is not None
     return entry.seq_num.sequence_number.int64
+
+
+def _is_contract(text: str) -> bool:
+    return text.startswith("C")
 
 
 def _token(own: StellarRailSettings) -> StellarToken:
