@@ -63,7 +63,7 @@ def report(settings: Settings, folder: Path, *, again: bool, blockhash: str | No
     for name, content in files.items():
         (place / name).write_text(json.dumps(content, indent=2) + "\n")
     print(*_sums(kept), *notes, sep="\n")
-    print(f"{len(kept)} transfers are in {place}, unsigned. Then close them with `coinslot-ops refunds done TX`.")
+    print(f"Unsigned, in {place}: {len(kept)}. When they are sent, close them with `coinslot-ops refunds done TX`.")
     return 1 if left_out else 0
 
 
@@ -142,6 +142,6 @@ def _sums(owed: Iterable[Debt]) -> list[str]:
         sums[debt.network, debt.asset, debt.pay_to].append(debt)
     return [
         f"{name_of(network)}: {format(sum(debt.value for debt in of_one), 'f')} of {asset} from {pay_to},"
-        f" {len(of_one)} transfers"
+        f" transfers: {len(of_one)}"
         for (network, asset, pay_to), of_one in sums.items()
     ]
