@@ -27,7 +27,6 @@ from shared.ledger.keys import JOURNAL, bucket_of_payer
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
 from shared.servers.redis_connection import RedisConnection
-from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from shared.x402 import evm, evm_channel
 from shared.x402.evm import keccak256
@@ -35,7 +34,7 @@ from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer
 from tests import channel_signing, signing
-from tests.facilitator.bench import Bench, an_address
+from tests.facilitator.bench import Bench, an_address, on_sandbox
 from tests.facilitator.served import Served, serve
 
 pytestmark = pytest.mark.anyio
@@ -155,9 +154,7 @@ def served(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     key = tmp_path_factory.mktemp("settler") / "settler.key"
     key.write_text(bench.sandbox.settler_key)
     pay_to = an_address()
-    own = EvmRailSettings(
-        rpc_url=bench.sandbox.rpc_url, settler_key_file=key, spacing_ms=0, pay_to=pay_to, channels="on"
-    )
+    own = on_sandbox(bench.sandbox, settler_key_file=key, pay_to=pay_to, channels="on")
     process = serve(Settings(evm=own))
     yield process, pay_to
     process.stop()
