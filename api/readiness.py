@@ -135,12 +135,14 @@ class Readiness:
 
     def _settlements(self) -> dict[str, dict[str, Any]]:
         """By rail whose facilitator says it: what a settlement costs, the least price that is worth it, both in whole tokens,
-        and which endpoints are cheaper."""
+        and which of the listed endpoints are cheaper."""
         return {
             rail.rail: {
                 "cost": rail.whole(rail.health.costs.cost),
                 "leastPrice": rail.whole(rail.health.costs.least),
-                "tooCheap": [gate.endpoint.name for gate in self._gates if not gate.is_worth(rail)],
+                "tooCheap": [
+                    gate.endpoint.name for gate in self._gates if gate.endpoint.listed and not gate.is_worth(rail)
+                ],
             }
             for rail in self._rails
             if rail.health.costs.cost is not None
