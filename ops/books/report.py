@@ -101,7 +101,8 @@ def _text(line: Line, of_key: Iterable[Line]) -> str:
         paid = sum(each.calls for each in of_key)
         return f"{line.key:24} {line.challenges} requests without a payment (402), and {paid} paid calls"
     shown = line.row()
-    more = "".join(f"  {name} {shown[name]}" for name in ("by_channels", "refundable", "refunded", "lost") if getattr(line, name))
+    names = (name for name in ("by_channels", "refundable", "refunded", "lost") if getattr(line, name))
+    more = "".join(f"  {name} {shown[name]}" for name in names)
     return (
         f"{line.key:24} {line.rail or line.network:10} {line.calls:8} calls  charged {shown['charged']}"
         f"  received {shown['received']} {line.token}  fees {shown['fees']} {line.coin} ({line.fees_of or '-'}){more}"
