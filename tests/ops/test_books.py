@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import random
+import sys
+import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -14,7 +17,7 @@ from typing import Any
 
 import pytest
 import redis
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.payment.ledger import Ledger
@@ -28,7 +31,7 @@ from ops.books.keeper import Keeper
 from ops.books.revenue import GROUPS, summed
 from ops.books.store import DAY_MS, Books, Unusable
 from ops.chains import Fee, Transfer
-from shared.ledger.keys import BUCKETS, JOURNAL, bucket_of
+from shared.ledger.keys import BUCKETS, JOURNAL, OPEN, bucket_of, record_key
 from shared.observability.metrics import Metrics
 from shared.settings.service import Settings
 from shared.x402.networks import EVM_USDC, XRPL_RLUSD, Rail
@@ -49,9 +52,10 @@ class Shop:
         self.client = client
         self.income = Counter[str]()
         """What was settled and is not lost, by payment."""
+        self.ends: dict[str, str] = {}
 
     async def sell(self, number: int, end: str) -> str:
-        """A payment that comes to this end; its id."""
+        """A payment that is to come to this end; its id."""
         payer = f"0x{number % 40:040x}"
         name = f"{BASE.network}:{BASE.address.lower()}:{payer}:0x{number:064x}"
         terms = {"scheme": "exact", "network": BASE.network, "asset": BASE.address, "amount": str(1_000 + number)}
@@ -81,17 +85,30 @@ class Shop:
                 await self.ledger.rejected(name, 1, "expired")
         await self.ledger.settled(name, receipt, 9_000)
         self.income[name] = 1_000 + number
+        self.ends[name] = end
+        return name
+
+    def record(self, name: str) -> tuple[str, int]:
+        """State of a payment, and when it was lost."""
+        fields: Any = self.client.hmget(record_key(name), "state", "lost")
+        return fields[0].decode(), int(fields[1] or 0)
+
+    async def end(self) -> None:
+        """The payments that were sold come to their ends."""
+        for name, end in self.ends.items():
+            await self._end(name, end)
+        self.ends.clear()
+
+    async def _end(self, name: str, end: str) -> None:
         if end == "done":
             await self.ledger.channels.opened(name)  # the script that ends a settled payment without a worker
         elif end == "failed":
-            bucket = bucket_of(name)
-            self.client.hset(f"coinslot:{{{bucket:02x}}}:payment:{name}", mapping={"settled": 1, "lease": 0})
-            self.client.zadd(f"coinslot:{{{bucket:02x}}}:open", {name: 0})
+            self.client.hset(record_key(name), mapping={"settled": 1, "lease": 0})
+            self.client.zadd(OPEN[bucket_of(name)], {name: 0})
             await self.ledger.take_doubtful(100, 1_000)
         elif end == "lost":
             await self.ledger.taken_back(name, (BASE.network, BASE.address), 10_000)
             self.income[name] = 0
-        return name
 
 
 @pytest.fixture
@@ -124,6 +141,7 @@ async def test_a_crash_loses_and_doubles_nothing(shop: Shop, tmp_path: Path, mon
     monkeypatch.setattr(Books, "move", killed)
     crashes, number = 0, 0
     while crashes < 40:
+        await shop.end()
         for _ in range(3):
             number += 1
             await shop.sell(number, chance.choice(ENDS))
@@ -140,11 +158,11 @@ async def test_a_crash_loses_and_doubles_nothing(shop: Shop, tmp_path: Path, mon
     while Journal([shop.client], books).follow():
         pass
     assert income(books) == shop.income
-    states = Counter(one.state for one in entries(books).values())
-    assert states.keys() == {"SETTLED", "DONE", "FAILED"}
-    assert (
-        sum(one.lost > 0 for one in entries(books).values()) == sum(not amount for amount in shop.income.values()) > 0
-    )
+    written = {name: (one.state, one.lost) for name, one in entries(books).items()}
+    assert written == {name: shop.record(name) for name in written}
+    assert {state for state, _ in written.values()} == {"SETTLED", "DONE", "FAILED"}
+    assert sum(lost > 0 for _, lost in written.values()) == sum(not amount for amount in shop.income.values()) > 0
+    assert min(one.settled for one in entries(books).values() if one.state != "FAILED") > time.time() * 1000 - 3_600_000
 
 
 async def test_lines_that_were_dropped_are_made_good_from_records(shop: Shop, tmp_path: Path) -> None:
@@ -163,6 +181,7 @@ async def test_lines_that_were_dropped_are_made_good_from_records(shop: Shop, tm
     assert len(list(books.rows("SELECT * FROM notes"))) == 1
     for number in range(40, 48):
         await shop.sell(number, "lost")
+    await shop.end()
     for key in JOURNAL:
         shop.client.xtrim(key, maxlen=1, approximate=False)
     while journal.follow():
@@ -176,6 +195,7 @@ async def test_two_writers_double_nothing(shop: Shop, tmp_path: Path) -> None:
     """Such as the exporter, and the command."""
     first, second = Books(tmp_path), Books(tmp_path)
     for number in range(6):
+        await shop.end()
         await shop.sell(number, "done")
         for books in (first, second):
             Journal([shop.client], books).follow()
@@ -183,19 +203,22 @@ async def test_two_writers_double_nothing(shop: Shop, tmp_path: Path) -> None:
 
 
 def test_requests_without_payment_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By two writers, and with a folder whose counts begin again."""
+    """By two writers of whom one is killed, and with a folder whose counts begin again."""
     counted: dict[str, int] = {}
     for run in ("first", "second"):
         monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
         metrics = Metrics()
         metrics.start(str(tmp_path / run))
-        settings = Settings(metrics_dir=str(tmp_path / run))
+        own = Settings(metrics_dir=str(tmp_path / run))
         for _ in range(3):
             metrics.call("echo", 402, "unpaid", 0.1)
             metrics.call("echo", 402, "payment_refused", 0.1)
-            for _ in range(2):
+            for is_killed in (True, False, False):
                 books = Books(tmp_path)
-                Keeper(settings, [], books)._count_challenges()
+                with monkeypatch.context() as crash, contextlib.suppress(SystemExit):
+                    if is_killed:
+                        crash.setattr(Books, "challenge", lambda *_: sys.exit())
+                    Keeper(own, [], books)._count_challenges()
                 counted = dict(books.rows("SELECT endpoint, sum(count) FROM challenges GROUP BY endpoint"))
                 books.close()
     assert counted == {"echo": 6}
@@ -211,6 +234,7 @@ Sold = st.tuples(
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(Sold, max_size=25), st.lists(st.integers(0, 10**30), min_size=6, max_size=6), st.sampled_from(GROUPS))
 def test_every_group_adds_up_exactly(
     tmp_path_factory: pytest.TempPathFactory, sold: list[Any], costs: list[int], by: str
