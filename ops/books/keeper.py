@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -162,9 +163,9 @@ def keep(settings: Settings, stopping: threading.Event) -> None:
                             return
             finally:
                 books.close()
-        except (RedisError, WrongLedger, InvalidSetting, Unusable, OSError) as error:
+        except (RedisError, WrongLedger, InvalidSetting, Unusable, OSError, sqlite3.Error) as error:
             why = f"{type(error).__name__}: {error}"
-        except Exception as error:  # of SQLite, or what nobody thought of: metrics are served on
+        except Exception as error:  # what nobody thought of: metrics are served on
             log.exception("the books")
             why = type(error).__name__
         if why != said:

@@ -107,13 +107,14 @@ class Books:
         self._db.execute("INSERT INTO notes VALUES (?, ?)", (at, text))
 
     def add(self, facts: Iterable[Fact]) -> None:
-        """Write facts, or what has changed of them. A payment takes the line of the transfer that it is."""
+        """Write facts, or what has changed of them. A payment takes the line of the transfer that it is. The fee of one
+        that is lost is read again: perhaps nothing was paid."""
         for fact in facts:
             if not self._keeps_payers:
                 fact = fact._replace(id=hashlib.sha256(fact.id.encode()).hexdigest(), payer="")
             changed = self._db.execute(
-                "UPDATE entries SET state = ?, lost = ?, tx = ?, has_fee = has_fee AND tx = ? WHERE id = ?",
-                (fact.state, fact.lost, fact.transaction, fact.transaction, fact.id),
+                "UPDATE entries SET state = ?1, lost = ?2, tx = ?3, has_fee = has_fee AND tx = ?3 AND lost = ?2 WHERE id = ?4",
+                (fact.state, fact.lost, fact.transaction, fact.id),
             )
             if changed.rowcount:
                 continue

@@ -332,6 +332,19 @@ def test_what_the_ledger_forgot_is_taken_from_the_chain_once(tmp_path: Path) -> 
     assert line.received == Decimal(3_000)
 
 
+def test_the_fee_of_a_lost_payment_is_read_again(tmp_path: Path) -> None:
+    """And once only: the chain may have taken the whole transaction back, or nothing but the payment."""
+    books = Books(tmp_path)
+    fact = Fact("a", CALL, BASE.network, BASE.address, "echo", "0x1", "1000", "0x1", DAY_MS)
+    asked = []
+    for lost in (0, 0, 5, 5):
+        books.add([fact._replace(lost=lost)])
+        asked.append([name for name, *_ in books.without_fee(BASE.network, 9)])
+        books.add_fees(BASE.network, {"0x1": Fee(7)})
+    assert asked == [["0x1"], [], ["0x1"], []]
+    books.close()
+
+
 def test_books_without_payers_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither as such nor in a payment's id. Own wallets cannot be left out then."""
     books = Books(tmp_path, keeps_payers=False)
