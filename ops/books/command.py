@@ -13,7 +13,7 @@ from ops.books import history
 from ops.books.keeper import Keeper
 from ops.books.store import Unusable, open_books
 from ops.chains import evm
-from ops.http_query import unreadable
+from ops.queries import unreadable
 from shared.ledger.keys import BUCKETS
 from shared.servers.ledger_servers import connect_ledger
 from shared.settings.service import Settings

@@ -20,7 +20,7 @@ from ops.books.journal import Journal
 from ops.books.store import DAY_MS, Books, Unusable, open_books
 from ops.chains import NODE_ERRORS, NOT_FOUND, Fee
 from ops.counted import CountedSeries
-from ops.http_query import get_json
+from ops.queries import get_json
 from shared.servers.ledger_servers import connect_ledger
 from shared.servers.ledger_start import WrongLedger
 from shared.settings.secret_files import read_headers

@@ -22,7 +22,7 @@ from coinslot.wallet import Wallet
 from ops.books import history
 from ops.books.revenue import Line, summed
 from ops.books.store import Books, open_books
-from ops.http_query import get_json
+from ops.queries import get_json
 from shared.nodes.json_rpc import JsonRpc
 from shared.nodes.xrpl_rpc import XrplRpc
 from shared.settings.service import Settings
