@@ -91,15 +91,12 @@ def main() -> None:
         signal.signal(number, lambda *_: ended.set())
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Sources(sources(settings)))
-    books = threading.Thread(target=keep, args=(settings, ended), name="books")
-    if settings.books_dir:
-        books.start()
+    if settings.books_dir:  # it may be killed anywhere
+        threading.Thread(target=keep, args=(settings, ended), name="books", daemon=True).start()
     server = _served(settings, registry, ended)
     ended.wait()
     if server is not None:
         server.shutdown()
-    if settings.books_dir:
-        books.join()
 
 
 def _served(settings: Settings, registry: CollectorRegistry, ended: threading.Event) -> WSGIServer | None:

@@ -19,8 +19,8 @@ TRANSFER, PAYOUT, CLAIM = "transfer", "payout", "claim"
 """What the chain has: a transfer to the recipient that the ledger does not know any more; what the channels' contract paid out;
 another transaction about our channels, which moved nothing to the recipient."""
 REFUNDED = "REFUNDED"
-"""State of a record whose payer got his money back (docs/books.md)."""
-_FIELDS = ("settled", "state", "lost", "endpoint", "payer", "offer", "receipt")
+"""In place of the state of a record that has the field `refunded`: its payer got his money back."""
+_FIELDS = ("settled", "state", "refunded", "lost", "endpoint", "payer", "offer", "receipt")
 
 
 class Fact(NamedTuple):
@@ -55,7 +55,7 @@ def read_facts(server: redis.Redis, payment_ids: Sequence[str]) -> Iterator[Fact
     for payment_id in named:
         pipeline.hmget(RECORDS[bucket_of(payment_id)] + payment_id, *_FIELDS)
     for payment_id, fields in zip(named, pipeline.execute() if named else (), strict=True):
-        settled, state, lost, endpoint, payer, offer, receipt = (value and value.decode() for value in fields)
+        settled, state, refunded, lost, endpoint, payer, offer, receipt = (value and value.decode() for value in fields)
         if not settled or not receipt:
             continue
         terms, paid = json.loads(offer), json.loads(receipt)
@@ -70,7 +70,7 @@ def read_facts(server: redis.Redis, payment_ids: Sequence[str]) -> Iterator[Fact
             amount=paid["amount"] if is_deposit else terms["amount"],
             transaction=paid["transaction"],
             settled=int(settled),
-            state=state,
+            state=REFUNDED if refunded else state,
             lost=int(lost or 0),
         )
 

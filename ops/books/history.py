@@ -17,8 +17,6 @@ from shared.x402.networks import Rail
 
 MARGIN_S = 24 * 3600
 """The ledger records a settlement after its block: the day of both may differ."""
-
-
 FINAL_S = 3_600
 """Payouts of channels are written down when their block is final."""
 

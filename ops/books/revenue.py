@@ -139,10 +139,10 @@ def _add(line: Line, entry: Fact) -> None:
     if entry.kind in (CALL, TRANSFER):
         line.calls += 1
         line.charged += amount
-        if entry.state == "FAILED":
-            line.refundable += amount
-        elif entry.state == REFUNDED:
+        if entry.state == REFUNDED:
             line.refunded += amount
+        elif entry.state == "FAILED" and not entry.lost:
+            line.refundable += amount
     if entry.kind in (CALL, TRANSFER, PAYOUT):
         if entry.lost:
             line.lost += amount

@@ -62,20 +62,18 @@ class Books:
 
     def __init__(self, folder: Path, *, keeps_payers: bool = True, is_reader: bool = False) -> None:
         path = folder / FILE
-        if is_reader and not path.exists():
-            raise Unusable(
-                f"there are no books in {folder}: does the exporter run, or was `coinslot-ops books` called?"
-            )
         self._keeps_payers = keeps_payers
+        # Who reads may have to take back what a killed writer has half written.
+        url = f"{path.absolute().as_uri()}?mode={'rw' if is_reader else 'rwc'}"
         try:
-            self._db = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={'ro' if is_reader else 'rwc'}",
-                timeout=WAIT_S,
-                isolation_level=None,
-                uri=True,
-            )
+            if is_reader:
+                path.stat()
+            self._db = sqlite3.connect(url, timeout=WAIT_S, isolation_level=None, uri=True)
             self._check(is_reader=is_reader)
-        except sqlite3.Error as error:
+        except FileNotFoundError:
+            why = f"there are no books in {folder}: does the exporter run, or was `coinslot-ops books` called?"
+            raise Unusable(why) from None
+        except (OSError, sqlite3.Error) as error:
             raise Unusable(f"{path} cannot be used: {error}") from None
 
     def close(self) -> None:

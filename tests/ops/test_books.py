@@ -6,6 +6,7 @@ import contextlib
 import csv
 import json
 import random
+import shutil
 import sys
 import time
 from argparse import Namespace
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.anyio
 
 BASE = EVM_USDC["eip155:8453"]
 RLUSD = XRPL_RLUSD["xrpl:0"]
-ENDS = ("settled", "done", "failed", "lost", "late", "rejected", "unknown")
+ENDS = ("settled", "done", "failed", "refunded", "lost", "late", "rejected", "unknown")
 
 
 class Shop:
@@ -90,8 +91,8 @@ class Shop:
 
     def record(self, name: str) -> tuple[str, int]:
         """State of a payment, and when it was lost."""
-        fields: Any = self.client.hmget(record_key(name), "state", "lost")
-        return fields[0].decode(), int(fields[1] or 0)
+        fields: Any = self.client.hmget(record_key(name), "state", "lost", "refunded")
+        return "REFUNDED" if fields[2] else fields[0].decode(), int(fields[1] or 0)
 
     async def end(self) -> None:
         """The payments that were sold come to their ends."""
@@ -100,12 +101,16 @@ class Shop:
         self.ends.clear()
 
     async def _end(self, name: str, end: str) -> None:
+        bucket = bucket_of(name)
         if end == "done":
             await self.ledger.channels.opened(name)  # the script that ends a settled payment without a worker
-        elif end == "failed":
+        elif end in ("failed", "refunded"):
             self.client.hset(record_key(name), mapping={"settled": 1, "lease": 0})
-            self.client.zadd(OPEN[bucket_of(name)], {name: 0})
+            self.client.zadd(OPEN[bucket], {name: 0})
             await self.ledger.take_doubtful(100, 1_000)
+            if end == "refunded":
+                self.client.hset(record_key(name), "refunded", 5)
+                self.client.xadd(JOURNAL[bucket], {"payment": name, "event": "REFUNDED"})
         elif end == "lost":
             await self.ledger.taken_back(name, (BASE.network, BASE.address), 10_000)
             self.income[name] = 0
@@ -160,9 +165,9 @@ async def test_a_crash_loses_and_doubles_nothing(shop: Shop, tmp_path: Path, mon
     assert income(books) == shop.income
     written = {name: (one.state, one.lost) for name, one in entries(books).items()}
     assert written == {name: shop.record(name) for name in written}
-    assert {state for state, _ in written.values()} == {"SETTLED", "DONE", "FAILED"}
+    assert {state for state, _ in written.values()} == {"SETTLED", "DONE", "FAILED", "REFUNDED"}
     assert sum(lost > 0 for _, lost in written.values()) == sum(not amount for amount in shop.income.values()) > 0
-    assert min(one.settled for one in entries(books).values() if one.state != "FAILED") > time.time() * 1000 - 3_600_000
+    assert min(one.settled for one in entries(books).values() if one.state == "DONE") > time.time() * 1000 - 3_600_000
 
 
 async def test_lines_that_were_dropped_are_made_good_from_records(shop: Shop, tmp_path: Path) -> None:
@@ -189,6 +194,28 @@ async def test_lines_that_were_dropped_are_made_good_from_records(shop: Shop, tm
     assert income(books) == shop.income
     assert len(list(books.rows("SELECT * FROM notes"))) == 2
     assert not journal.follow()
+
+
+def test_who_reads_after_a_writer_was_killed_sees_what_was_whole(tmp_path: Path) -> None:
+    """The copy has what the disk had when half of a transaction was written."""
+    written, copied = tmp_path / "written", tmp_path / "copied"
+    written.mkdir()
+    copied.mkdir()
+    books = Books(written)
+    facts = [
+        Fact(f"{n}", CALL, BASE.network, BASE.address, "echo", "0x1", "1000", f"0x{n}", DAY_MS) for n in range(2_000)
+    ]
+    list(books.rows("PRAGMA cache_size = 5"))
+    books.add(facts[:1])
+    with books.transaction():
+        books.add(facts)
+        for path in written.glob("books.sqlite*"):
+            shutil.copy(path, copied)
+    books.close()
+    assert len(list(copied.iterdir())) == 2
+    killed = Books(copied, is_reader=True)
+    assert len(entries(killed)) == 1
+    killed.close()
 
 
 async def test_two_writers_double_nothing(shop: Shop, tmp_path: Path) -> None:
