@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from ops import chains
 from ops.books import channels
 from ops.books.journal import Journal
-from ops.books.store import DAY_MS, Books, Unusable, open_books
+from ops.books.store import DAY_MS, KEPT, Books, Unusable, open_books
 from ops.chains import NODE_ERRORS, NOT_FOUND, Fee
 from ops.counted import CountedSeries
 from ops.queries import get_json
@@ -71,6 +71,7 @@ class Keeper:
             ("settlers", SLOW_S, self._learn_settlers),
             ("blocks", SLOW_S, self._read_blocks),
             ("fees", FEES_S, self._read_fees),
+            ("time", SLOW_S, self._note_time),
         ):
             if is_all or time.monotonic() >= self._due.get(name, 0.0):
                 self._try(name, work)
@@ -114,6 +115,10 @@ class Keeper:
                 signers = (told or {}).get("signers", {}).get("eip155:*", ())
                 with self._books.transaction():
                     self._books.add_settlers(address.lower() for address in signers)
+
+    def _note_time(self) -> None:
+        with self._books.transaction():
+            self._books.move(KEPT, str(int(time.time())))
 
     def _read_blocks(self) -> None:
         channels.read_blocks(self._settings, self._books)

@@ -9,18 +9,38 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal, localcontext
-from typing import Any
+from typing import Any, Literal
 
 from ops.books import history
 from ops.books.facts import folded
 from ops.books.revenue import EXACT, GROUPS, Line, plain, summed
-from ops.books.store import DAY_MS, Books, Unusable, open_books
+from ops.books.store import DAY_MS, KEPT, Books, Unusable, open_books
 from shared.settings.service import Settings
 
+STALE_S = 600
+"""Books in which nothing was written for so long are not kept any more."""
 RECENT_S = 60
 """Transfers of so many seconds may not be in the ledger yet, or not in the books: they are not compared."""
+
+
+def age(settings: Settings) -> tuple[Literal["ok", "warn"], str]:
+    """Whether the books are kept, and a sentence about it."""
+    if not settings.books_dir:
+        return "ok", "none are kept: COINSLOT_BOOKS_DIR is not set"
+    try:
+        with closing(open_books(settings, is_reader=True)) as books:
+            kept_s = time.time() - int(books.position(KEPT) or 0)
+    except (Unusable, sqlite3.Error) as error:
+        return "warn", str(error)
+    if kept_s > STALE_S:
+        return (
+            "warn",
+            f"nothing was written since {datetime.fromtimestamp(time.time() - kept_s, UTC):%Y-%m-%d %H:%M} UTC",
+        )
+    return "ok", f"{settings.books_dir} is kept"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -55,6 +75,9 @@ def report(settings: Settings, chosen: Namespace) -> int:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 3
     try:
+        level, sentence = age(settings)
+        if level != "ok":
+            print(f"coinslot-ops: {sentence}", file=sys.stderr)
         with localcontext(EXACT):
             if chosen.check:
                 return _check(settings, books, first, end)

@@ -21,6 +21,8 @@ FILE = "books.sqlite"
 SCHEMA = 1
 WAIT_S = 30.0
 """For another writer's transaction."""
+KEPT = "kept"
+"""The position that says when everything was read last, in Unix seconds."""
 DAY_MS = 24 * 3600 * 1000
 
 _TABLES = """

@@ -30,7 +30,7 @@ from ops.books.history import Received, unmatched
 from ops.books.journal import Journal
 from ops.books.keeper import Keeper
 from ops.books.revenue import GROUPS, summed
-from ops.books.store import DAY_MS, Books, Unusable
+from ops.books.store import DAY_MS, KEPT, Books, Unusable
 from ops.chains import Fee, Transfer
 from shared.ledger.keys import BUCKETS, JOURNAL, OPEN, bucket_of, record_key
 from shared.observability.metrics import Metrics
@@ -387,6 +387,24 @@ def test_books_without_payers_have_none(tmp_path: Path, capsys: pytest.CaptureFi
     options = Namespace(since="", until="", without=[payer], by="day", check=False, csv=False, json=False)
     assert report.report(Settings(books_dir=str(tmp_path), books_payers=False), options) == 3
     assert "--not needs payers" in capsys.readouterr().err
+
+
+async def test_books_that_nobody_keeps_are_reported(
+    shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the doctor, and beside a report."""
+    own = Settings(books_dir=str(tmp_path))
+    assert report.age(Settings())[0] == "ok"
+    assert "there are no books" in report.age(own)[1]
+    books = Books(tmp_path)
+    Keeper(own, [shop.client], books).tick()
+    assert report.age(own)[0] == "ok"
+    books.move(KEPT, str(int(time.time()) - 3_600))
+    books.close()
+    chosen = Namespace(since="", until="", without=[], by="day", check=False, csv=False, json=True)
+    assert report.report(own, chosen) == 0
+    assert "nothing was written since 20" in capsys.readouterr().err
+    assert report.age(own)[0] == "warn"
 
 
 def test_books_of_another_version_are_not_touched(tmp_path: Path) -> None:
