@@ -238,8 +238,7 @@ class PaymentGate:
         ]
         self.listing = replace(self.listing, offers=tuple(offer for offer, _ in shown))
         self._note_costs()
-        is_shown = [rail.is_offered and rail.allows(offer) for offer, rail in self._current]
-        offered = [_open(offer, rail) for (offer, rail), shown in zip(self._current, is_shown, strict=True) if shown]
+        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered and rail.allows(offer)]
         exact = [(offer, rail) for offer, rail in self._priced if rail.scheme == SCHEME]
         chosen = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
         if chosen != self._offered:
