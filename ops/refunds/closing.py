@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 
+from ops.chains import NODE_ERRORS
 from ops.refunds import debts as ledger_debts
 from ops.refunds.debts import Debt
-from ops.refunds.networks import NODE_ERRORS, module_of
+from ops.refunds.networks import side
 from ops.refunds.transfers import Found, NotPossible, Transfer
 from shared.servers.ledger_servers import connect_ledger
 from shared.settings.rails import RailSettings
@@ -23,7 +24,7 @@ def report(settings: Settings, transaction: str) -> int:
     except NotPossible as error:
         print(f"{_NOT_COUNTED} {error}.")
         return 1
-    own, module = settings.rails[name], module_of(name)
+    own, module = side(settings, name)
     transfers = {f"{own.network}:{found.name}:{one.number}": one for one in found.transfers}
     with connect_ledger(settings) as ledger:
         before = ledger_debts.closed_by(ledger, list(transfers))
@@ -45,8 +46,8 @@ def report(settings: Settings, transaction: str) -> int:
 def _find(settings: Settings, transaction: str) -> tuple[str, Found]:
     """The network that knows a transaction, by the name of its settings, and what it shows. Raises NotPossible."""
     silent, asked = [], []
-    for name, own in settings.rails.items():
-        module = module_of(name)
+    for name in settings.rails:
+        own, module = side(settings, name)
         if not module.FORM.fullmatch(transaction):
             continue
         variable = f"{PREFIX}{name.upper()}_RPC_URL"

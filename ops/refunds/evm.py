@@ -10,9 +10,10 @@ from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
+from ops.chains import TIMEOUT_S
 from ops.recipients import evm as recipients
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import TIMEOUT_S, Built, Found, NotPossible, Options, Transfer, batches, listed
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import EvmRailSettings
 from shared.x402.evm import checksummed, keccak256, selector

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from importlib import import_module
 from types import ModuleType
 
+from ops.chains import node_of
 from shared.networks import NETWORKS
-from shared.nodes.connections import NodeFailed
-from shared.nodes.json_rpc import RpcError
-from shared.nodes.xrpl_rpc import XrplError
 from shared.settings.rails import RailSettings
 from shared.settings.service import Settings
 
-NODE_ERRORS = (NodeFailed, RpcError, XrplError, LookupError, TypeError, ValueError, ArithmeticError)
-"""What a node makes a network's module raise, when it does not answer, or not as it should."""
+
+def side(settings: Settings, name: str) -> tuple[RailSettings, ModuleType]:
+    """The settings of a network with the node that it is read from, and its module."""
+    own = dataclasses.replace(settings.rails[name], rpc_url=node_of(settings, name))
+    return own, import_module(f"ops.refunds.{NETWORKS[name].package}")
 
 
-def module_of(name: str) -> ModuleType:
-    """The module of a network, by the name of its settings."""
-    return import_module(f"ops.refunds.{NETWORKS[name].package}")
-
-
-def configured(settings: Settings, network: str) -> tuple[str, RailSettings, ModuleType] | None:
-    """The name, the settings and the module of a CAIP-2 network; None where no setting has it."""
-    for name, own in settings.rails.items():
-        if own.network == network:
-            return name, own, module_of(name)
-    return None
+def name_of(settings: Settings, network: str) -> str | None:
+    """The name of the settings that have a CAIP-2 network; None where none do."""
+    return next((name for name, own in settings.rails.items() if own.network == network), None)

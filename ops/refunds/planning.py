@@ -14,9 +14,10 @@ from typing import Any
 import redis
 
 from ops import payments
+from ops.chains import NODE_ERRORS
 from ops.refunds import debts as ledger_debts
+from ops.refunds import networks
 from ops.refunds.debts import Debt
-from ops.refunds.networks import NODE_ERRORS, configured
 from ops.refunds.transfers import NotPossible, Options
 from shared.networks import name_of
 from shared.servers.ledger_servers import connect_ledger
@@ -86,11 +87,11 @@ def _built(
     for debt in owed:
         of_senders[debt.network, debt.pay_to].append(debt)
     for (network, _), of_sender in of_senders.items():
-        known = configured(settings, network)
-        if known is None:
+        name = networks.name_of(settings, network)
+        if name is None:
             left_out |= dict.fromkeys((debt.payment for debt in of_sender), f"no setting has the network {network}")
             continue
-        name, own, module = known
+        own, module = networks.side(settings, name)
         try:
             left_out |= _lacks(own, module, of_sender)
             payable = [debt for debt in of_sender if debt.payment not in left_out]

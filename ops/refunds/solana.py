@@ -9,8 +9,9 @@ from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
+from ops.chains import TIMEOUT_S
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import TIMEOUT_S, Built, Found, NotPossible, Options, Transfer, batches, listed
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import SolanaRailSettings
 from shared.x402.networks import SOLANA_USDC

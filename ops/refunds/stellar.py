@@ -10,9 +10,10 @@ from contextlib import closing
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ops.chains import TIMEOUT_S
 from ops.recipients import stellar as recipients
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import TIMEOUT_S, Built, Found, NotPossible, Options, Transfer, batches, listed
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import StellarRailSettings
 from shared.x402 import stellar_address

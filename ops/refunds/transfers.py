@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from ops.refunds.debts import Debt
 
-TIMEOUT_S = 10.0
-
 T = TypeVar("T")
 
 

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from decimal import Decimal
 
+from ops.chains import TIMEOUT_S
+from ops.chains.xrpl import RIPPLE_EPOCH
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import TIMEOUT_S, Built, Found, NotPossible, Options, Transfer, listed
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, listed
 from shared.nodes.xrpl_rpc import Json, XrplError, XrplRpc
 from shared.settings.rails import XrplRailSettings
 from shared.x402.xrpl_payment import LAST_STANDARD_NETWORK
 
 FORM = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
-RIPPLE_EPOCH = 946_684_800
 
 _REQUIRES_TAG, _DEPOSIT_AUTH = 0x00020000, 0x01000000
 
