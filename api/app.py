@@ -120,7 +120,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
     channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
-    readiness = Readiness(replicated_servers, queue_redis, pools, rails, partial(_sold, shop, catalogue))
+    readiness = Readiness(replicated_servers, queue_redis, pools, rails, gates, partial(_sold, shop, catalogue))
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:

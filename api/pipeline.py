@@ -21,9 +21,10 @@ from api.claims import build_claim, settled_offer
 from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.job_call import JobCall
-from api.payment.gate import UNPAID, Match, PaymentGate
+from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
 from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
+from api.payment.match import Match
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.services import Services
@@ -287,8 +288,7 @@ class PaidCall:
                 case Verdict.LIMITED:
                     raise _limited(entry)
                 case Verdict.FAILED:
-                    failed = dataclasses.replace(problem_of(Cause.REFUNDABLE, charged=True), retryable=False)
-                    raise with_receipt(failed, checked, entry.receipt, self._gate)
+                    raise with_receipt(_not_answered(entry), checked, entry.receipt, self._gate)
                 case Verdict.REJECTED:
                     checked.call_log.refused(entry.reason, Cause.REFUSED_BEFORE)
                     return self._gate.refuse(entry.reason)
@@ -325,7 +325,14 @@ def _judged(refusal: PaymentRefused | Problem | None) -> NewPayment:
         return NewPayment.ADMITTED
     if isinstance(refusal, PaymentRefused):
         return NewPayment.PAYMENT_REFUSED
-    return NewPayment.RAIL_DOWN if refusal.cause is Cause.RAIL_DOWN else NewPayment.CALL_REFUSED
+    is_of_rail = refusal.cause in (Cause.RAIL_DOWN, Cause.SETTLEMENT_TOO_COSTLY)
+    return NewPayment.RAIL_DOWN if is_of_rail else NewPayment.CALL_REFUSED
+
+
+def _not_answered(entry: Entry) -> Problem:
+    problem = problem_of(Cause.REFUNDED if entry.refund else Cause.REFUNDABLE, charged=True)
+    refund = ({"refund": entry.refund},) if entry.refund else ()
+    return dataclasses.replace(problem, retryable=False, details=refund)
 
 
 def _limited(entry: Entry) -> Problem:

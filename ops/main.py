@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|reload|rotate-key`.
+"""The operator's command: `coinslot-ops payments|refunds|doctor|top|revenue|books|restart|scale|reload|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ops import control, doctor, payments, rotation, top
+from ops.books import command as books
+from ops.books import report as revenue
+from ops.refunds import command as refunds
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
 from shared.settings import sandbox_path
@@ -25,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed = commands.add_parser("payments", help="list payments that are unknown or refundable")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     listed.add_argument("--id", help="show the record and the journal of this payment instead")
+    refunds.add_arguments(commands.add_parser("refunds", help="pay back what was charged and never answered"))
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
@@ -34,6 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
     resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
     commands.add_parser("reload", help="sell at the prices that COINSLOT_PRICES_FILE has now")
+    revenue.add_options(commands.add_parser("revenue", help="show what was sold, received and spent, from the books"))
+    kept = commands.add_parser("books", help="write into the books what is new; the exporter does it all the time")
+    kept.add_argument("--rebuild", action="store_true", help="write all that the ledger and the chains still know")
+    kept.add_argument(
+        "--since", default="", metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
+    )
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     chosen = parser.parse_args(arguments)
     if chosen.command in ("restart", "scale", "reload"):
@@ -54,8 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return doctor.report(settings, environment, as_json=chosen.json)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
+        if chosen.command == "revenue":
+            return revenue.report(settings, chosen)
+        if chosen.command == "books":
+            return books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since)
         if chosen.command == "rotate-key":
             return rotation.report(settings)
+        if chosen.command == "refunds":
+            return refunds.report(settings, chosen)
         if chosen.id:
             return payments.show(settings, chosen.id)
         return payments.report(settings, as_json=chosen.json)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -21,14 +22,17 @@ from api.payment.binding import Binder
 from api.payment.challenge import OPEN, ChallengeForm, channel_state
 from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
+from api.payment.match import Match, matched
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
 from shared.money import Price
 from shared.x402 import evm_channel_ids
-from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
+from shared.x402.networks import Rail
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
+
+log = logging.getLogger(__name__)
 
 MAX_HEAD_BYTES = 8 * 1024
 """Of a 402: its headers altogether. Node refuses more than 16 KB, some proxies 8 KB."""
@@ -48,33 +52,6 @@ _LONGEST = Channel(
     signature=130 * "0",
 )
 _LONGEST_REASON = evm_channel_ids.PREFIX + "cumulative_amount_mismatch"
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A payment beside the offer that it pays.
-
-    Attributes:
-        offer: ours, never the client's copy of it; with the client's token, where the rail has tokens.
-        payment: in v2 shape, around our offer.
-        token: binds the payment to a request. The admission checks whether to this one.
-        is_current: False for an outdated price or recipient: only a payment that the ledger already knows is completed.
-    """
-
-    offer: Offer
-    rail: ConfiguredRail
-    payment: Payment
-    token: str = ""
-    is_current: bool = True
-
-    def check(self) -> Authorization:
-        """Check the signature offline. Raises PaymentRefused."""
-        try:
-            return self.rail.verifier.check(self.offer, self.payment.payload)
-        except PaymentRefused:
-            if self.is_current:
-                raise
-            raise PaymentRefused("no_matching_offer") from None
 
 
 class PaymentGate:
@@ -109,6 +86,7 @@ class PaymentGate:
         self._url = base_url + endpoint.path
         # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
+        self._costly: frozenset[Rail] = frozenset()
         self.is_sold = True
         """Whether new payments are taken. Known ones are looked up in any case."""
         self._price()
@@ -149,6 +127,7 @@ class PaymentGate:
         if (size := self._head_bytes()) > MAX_HEAD_BYTES:
             raise ValueError(f"{endpoint.name}: the headers of a challenge have {size} bytes, over {MAX_HEAD_BYTES}")
         self._choose_offers()
+        self._form.cache_clear()
 
     @property
     def offered(self) -> tuple[Offer, ...]:
@@ -164,6 +143,10 @@ class PaymentGate:
     def has_channels(self) -> bool:
         """Whether the endpoint is sold by channels, too."""
         return any(rail.scheme != SCHEME for _, rail in self._priced)
+
+    def is_worth(self, rail: ConfiguredRail) -> bool:
+        """Whether the price is worth a settlement on this rail now, whether or not that is limited."""
+        return all(one is not rail or rail.health.costs.is_worth(offer.amount) for offer, one in self._priced)
 
     @property
     def binds_bodies(self) -> bool:
@@ -211,7 +194,7 @@ class PaymentGate:
             self._require_this_resource(presented)
             for offer, rail in self._current:
                 if rail.verifier.matches(offer, presented.accepted):
-                    return _match(offer, rail, presented, is_current=True)
+                    return matched(offer, rail, presented, is_current=True)
             return self._earlier(presented)
         for offer, rail in self._current:
             # A payment names its token in `accepted`, which a flat payment does not have.
@@ -227,7 +210,7 @@ class PaymentGate:
                 offer, amount=accepted.amount, pay_to=accepted.pay_to, extra={**offer.extra, **terms}
             )
             if rail.verifier.matches(once, accepted) and rail.verifier.is_payable(once):
-                return _match(once, rail, presented, is_current=False)
+                return matched(once, rail, presented, is_current=False)
         raise PaymentRefused("no_matching_offer")
 
     def match_flat(self, presented: FlatPayment, prices: Iterable[Price]) -> Match:
@@ -271,7 +254,8 @@ class PaymentGate:
         return headers
 
     def _choose_offers(self) -> None:
-        """Offer only the rails that are to be offered from now on, or all when there is none: a challenge has at least one."""
+        """Offer only the rails that are to be offered from now on, where the price is worth its settlement; or all when there
+        is none: a challenge has at least one."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None and self.is_sold)
         # What a channel is without its terms, nobody can use.
@@ -281,10 +265,25 @@ class PaymentGate:
             if offer or rail.scheme == SCHEME
         ]
         self.listing = replace(self.listing, offers=tuple(offer for offer, _ in shown))
-        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered]
+        if self.is_sold:
+            self._note_costs()
+        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered and rail.allows(offer)]
         exact = [(offer, rail) for offer, rail in self._priced if rail.scheme == SCHEME]
-        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact if self.is_sold)
-        self._form.cache_clear()
+        chosen = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact if self.is_sold)
+        if chosen != self._offered:
+            self._offered = chosen
+            self._form.cache_clear()
+
+    def _note_costs(self) -> None:
+        """Write one line each time a rail is left out for its costs, or is back."""
+        costly = {rail.rail: (rail.health.costs.cost, offer) for offer, rail in self._priced if not rail.allows(offer)}
+        for name in costly.keys() - self._costly:
+            cost, offer = costly[name]
+            why = f"a settlement costs {cost} of its {offer.amount} atomic units"
+            log.warning("%s is not offered on %s: %s", self.endpoint.name, name, why)
+        for name in self._costly - costly.keys():
+            log.warning("%s is offered on %s again: its settlement costs less", self.endpoint.name, name)
+        self._costly = frozenset(costly)
 
     def _build(self, reason: str) -> ChallengeForm:
         challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)
@@ -332,14 +331,3 @@ def _open(offer: Offer, rail: ConfiguredRail) -> Offer:
     if not (key := rail.verifier.TOKEN_KEY):
         return offer
     return msgspec.structs.replace(offer, extra={**offer.extra, key: OPEN})
-
-
-def _match(offer: Offer, rail: ConfiguredRail, presented: Payment, *, is_current: bool) -> Match:
-    token = ""
-    if key := rail.verifier.TOKEN_KEY:
-        said = presented.accepted.extra.get(key)
-        if not isinstance(said, str) or not said:
-            raise PaymentRefused(rail.verifier.TOKEN_REASON)
-        token = said
-        offer = msgspec.structs.replace(offer, extra={**offer.extra, key: token})
-    return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer), token, is_current)
