@@ -16,9 +16,9 @@ from api.discovery.listing import Listing
 from api.discovery.published import published
 from api.discovery.resource import resource
 from shared.endpoint import Endpoint
-from shared.x402.wire import X402_VERSION
+from shared.x402.wire import BAZAAR, X402_VERSION
 
-KEY = "bazaar"
+KEY = BAZAAR
 """The extension's key in a challenge's `extensions`."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

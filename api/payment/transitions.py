@@ -29,6 +29,8 @@ RECHECK_PAUSE_MS = 60_000
 """And how long after that again, when the chain did not say."""
 RECHECKS = 60
 """So often at most."""
+LISTING_KEPT_S = 180 * 24 * 3600
+"""How long it is remembered what was listed where."""
 OLD_S, OLD_PROBE_MS = 600, 300_000
 """What is unknown so long after it expired is asked about that rarely."""
 
@@ -73,6 +75,9 @@ TAKE = load(
     OLD_S=OLD_S,
     OLD_PROBE_MS=OLD_PROBE_MS,
 )
+ROUTED = load(_LUA / "routed.lua", NOW)
+LISTING_TAKEN = load(_LUA / "listing_taken.lua", NOW, KEEP_S=LISTING_KEPT_S)
+LISTING_NOTED = load(_LUA / "listing_noted.lua", NOW, KEEP_S=LISTING_KEPT_S)
 CLOSED = load(_LUA / "closed.lua")
 TAKE_SETTLED = load(_LUA / "take_settled.lua", NOW, RECHECKS=RECHECKS, RECHECK_PAUSE_MS=RECHECK_PAUSE_MS)
 TAKEN_BACK = load(_LUA / "taken_back.lua", NOW, NOTE)
