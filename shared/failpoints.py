@@ -27,9 +27,7 @@ API = (
 WORKER = ("job-fetched", "handler-done", "answer-stored", "reply-sent")
 OBSERVED = ("observation-pending",)
 """Of a worker, when it keeps observations on a Redis of their own."""
-LISTED = ("routed",)
-"""Of the API, when it has a listing facilitator."""
-NAMES = frozenset(API + WORKER + OBSERVED + LISTED)
+NAMES = frozenset(API + WORKER + OBSERVED)
 
 _FORM = re.compile(r"([a-z-]+)(?:@([1-9][0-9]{0,3}))?", re.ASCII)
 

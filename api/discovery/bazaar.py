@@ -87,13 +87,13 @@ def catalogue_document(listings: Sequence[Listing], last_updated: int) -> dict[s
     Args:
         last_updated: Unix seconds.
     """
-    found = items(listings, last_updated)
+    found = [item for _, item in items(listings, last_updated)]
     return page(found, limit=len(found), offset=0, total=len(found))
 
 
-def items(listings: Sequence[Listing], last_updated: int) -> list[dict[str, Any]]:
+def items(listings: Sequence[Listing], last_updated: int) -> list[tuple[Listing, dict[str, Any]]]:
     """One for each listed call, all of them of the type "http"."""
-    return [_item(listing, last_updated) for listing in published(listings)]
+    return [(listing, _item(listing, last_updated)) for listing in published(listings)]
 
 
 def page(shown: Sequence[Any], *, limit: int, offset: int, total: int) -> dict[str, Any]:

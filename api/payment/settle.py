@@ -123,7 +123,6 @@ async def _send(checked: Checked, entry: Entry, ledger: Ledger, gate: PaymentGat
     if rail.listing and gate.endpoint.listed and entry.attempts == 1:
         is_turn = await rail.listing.gets(described, checked.authorization, claim, resource, listings)
         facilitator = LISTING if is_turn else ""
-        reach("routed")
     if rail.listing and facilitator == LISTING:
         try:
             return _Sent(await send(described, facilitator=LISTING), LISTING, statuses)
