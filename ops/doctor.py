@@ -20,8 +20,8 @@ import redis
 from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import channel_checks, recipients
-from ops.http_query import address, api_place, get_json, unreadable
+from ops import channel_checks, listing_state, recipients
+from ops.http_query import address, api_place, get_json, supported_networks, unreadable
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
@@ -80,6 +80,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield from _rail(name, rail)
     if settings.evm.has_channels:
         yield from _channels(settings)
+    yield from (Finding(level, "listing", detail) for level, detail in listing_state.findings(settings))
 
 
 def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
@@ -124,6 +125,8 @@ def _key_files(settings: Settings) -> Findings:
     for name, rail in settings.rails.items():
         yield from _facilitator_secret(f"headers of {name}", rail.facilitator_headers_file, read_headers)
         yield from _facilitator_secret(f"CDP key of {name}", rail.facilitator_cdp_key_file, read_cdp_key)
+    yield from _facilitator_secret("headers of listing", settings.evm.listing_facilitator_headers_file, read_headers)
+    yield from _facilitator_secret("CDP key of listing", settings.evm.listing_facilitator_cdp_key_file, read_cdp_key)
 
 
 def _facilitator_secret(about: str, path_text: str, read: Callable[[str], object]) -> Findings:
@@ -256,23 +259,21 @@ def _rail(name: str, rail: RailSettings) -> Findings:
     if not rail.pay_to:
         yield Finding("ok", about, "not offered: no recipient is set")
         return
-    url = f"{rail.facilitator_url.rstrip('/')}/supported"
     try:
         headers = read_headers(rail.facilitator_headers_file)
-        cdp_key = read_cdp_key(rail.facilitator_cdp_key_file)
+        files = rail.facilitator_headers_file, rail.facilitator_cdp_key_file
+        status, networks = supported_networks(rail.facilitator_url, *files)
     except InvalidSetting:
         return  # told already
-    status, told = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
     if status in (401, 403):
         yield Finding("fail", about, f"its facilitator refuses us: HTTP {status}")
         return
-    if told is None:
+    if networks is None:
         setting = f"{PREFIX}{name.upper()}_FACILITATOR_URL"
         where = address(rail.facilitator_url)
         yield Finding("fail", about, f"its facilitator at {where} does not answer: start it, or set {setting}")
         return
-    offered = {kind.get("network") for kind in told.get("kinds", []) if isinstance(kind, dict)}
-    if rail.network not in offered:
+    if rail.network not in networks:
         yield Finding("fail", about, f"its facilitator does not settle on {rail.network}")
     else:
         yield Finding("ok", about, f"its facilitator settles on {rail.network}, for {rail.pay_to}")

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from shared.settings.cdp_key import read_cdp_key
+from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, Settings
 
 TIMEOUT_S = 5.0
@@ -51,3 +53,17 @@ def get_json(
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return 0, None
     return answer.status_code, told if isinstance(told, dict) else None
+
+
+def supported_networks(facilitator: str, headers_file: str, cdp_key_file: str) -> tuple[int, set[object] | None]:
+    """Status of a facilitator's answer to /supported, and the networks in it; None when there is none. Raises InvalidSetting.
+
+    Args:
+        headers_file, cdp_key_file: as in the settings of its rail.
+    """
+    url = f"{facilitator.rstrip('/')}/supported"
+    headers, cdp_key = read_headers(headers_file), read_cdp_key(cdp_key_file)
+    status, told = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
+    if told is None:
+        return status, None
+    return status, {kind.get("network") for kind in told.get("kinds", []) if isinstance(kind, dict)}

@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|doctor|listing|top|restart|scale|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ops import control, doctor, payments, rotation, top
+from ops import control, doctor, listing, payments, rotation, top
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
 from shared.settings import sandbox_path
@@ -27,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed.add_argument("--id", help="show the record and the journal of this payment instead")
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
+    indexed = commands.add_parser("listing", help="show what indexers need of each call, and where it is listed")
+    indexed.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
     shown.add_argument("--once", action="store_true", help="show it once")
     restarted = commands.add_parser("restart", help="restart the processes of scripts/run one after the other")
@@ -51,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "doctor":
             return doctor.report(settings, environment, as_json=chosen.json)
+        if chosen.command == "listing":
+            return listing.report(settings, as_json=chosen.json)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
         if chosen.command == "rotate-key":
