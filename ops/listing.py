@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,15 +61,14 @@ def report(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _report(settings: Settings, ledger: redis.Redis, *, as_json: bool) -> int:
-    is_lacking = False
     async with httpx.AsyncClient(timeout=TIMEOUT_S, trust_env=False) as client:
-        async for found in examine(client, settings, ledger):
-            print(json.dumps(asdict(found)) if as_json else _lines(found))
-            is_lacking |= bool(found.lacks)
-    return int(is_lacking)
+        calls = await examine(client, settings, ledger)
+    for call in calls:
+        print(json.dumps(asdict(call)) if as_json else _lines(call))
+    return int(any(call.lacks for call in calls))
 
 
-async def examine(client: httpx.AsyncClient, settings: Settings, ledger: redis.Redis) -> AsyncIterator[Examined]:
+async def examine(client: httpx.AsyncClient, settings: Settings, ledger: redis.Redis) -> list[Examined]:
     """Examine all calls, in the order of /openapi.json.
 
     Args:
@@ -92,8 +91,7 @@ async def examine(client: httpx.AsyncClient, settings: Settings, ledger: redis.R
         async with at_once:
             return await _examined(client, settings, ledger, url, paid.get(url), is_in_manifest=url in resources)
 
-    for each in [asyncio.create_task(examined(url)) for url in dict.fromkeys((*paid, *resources))]:
-        yield await each
+    return await asyncio.gather(*map(examined, dict.fromkeys((*paid, *resources))))
 
 
 async def _examined(

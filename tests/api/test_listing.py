@@ -22,6 +22,7 @@ from litestar.routes import ASGIRoute
 
 from api.app import create_app
 from api.payment import listing
+from api.payment.answers import bazaar_status
 from api.payment.ledger import Ledger
 from api.payment.listing_ledger import HOLD_MS, LISTED_MS, REJECTED_MS
 from api.payment.rails import configured_rails
@@ -34,6 +35,7 @@ from shared.ledger.listing import host_of, listing_key
 from shared.sealing.sealing import Sealer
 from shared.settings.secret_files import read_key
 from shared.settings.service import InvalidSetting, Settings
+from tests.each import each
 
 PATH = "/v1/cdp/echo"
 UNLISTED = dataclasses.replace(BY_NAME["json-repair"], listed=False)
@@ -224,6 +226,30 @@ async def test_a_payment_that_was_sent_there_stays_there(
         assert client.hget(record, "facilitator") == b"listing"
 
 
+async def test_a_payment_that_was_routed_and_not_sent_stays_there(
+    settings: Settings,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    lister: Any,
+    payer: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+    clean_redis: str,
+) -> None:
+    """Given a driver that died between the two, when its lease is over, then the next copy of the call sends it there."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    async with shop_of(settings) as (shop, rail):
+        with monkeypatch.context() as dying:
+            dying.setattr(rail.listing.facilitator, "settle", None)
+            assert (await shop.post(PATH, headers=headers)).status_code == 500
+        with redis.Redis.from_url(clean_redis) as client:
+            (record,) = client.scan_iter("coinslot:*:payment:*")
+            assert client.hmget(record, "state", "facilitator", "attempts") == [b"SETTLING", b"listing", b"1"]
+            client.hset(record, "lease", 0)
+        assert (await shop.post(PATH, headers=headers)).status_code == 200
+    assert (len(lister.settles), facilitator.settles) == (1, [])
+
+
 async def test_a_caller_who_left_is_settled_where_the_payment_was_sent(
     settings: Settings, worker: dramatiq.Worker, facilitator: Any, lister: Any, payer: Any, as_header: AsHeader
 ) -> None:
@@ -284,6 +310,23 @@ async def test_what_the_usual_facilitator_lists_is_kept_too(
     noted = row(host_of(facilitator.url))
     assert (noted["status"], "until" in noted) == ('{"status":"processing"}', False)
     assert noted["transaction"] == json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"]))["transaction"]
+
+
+@each(
+    "said",
+    [
+        "",
+        "e30=",
+        "=",
+        "AAAA",
+        '{"bazaar":[]}',
+        '{"bazaar":{"status":"<b>"}}',
+        '{"other":{"status":"success"}}',
+        "[" * 9000,
+    ],
+)
+def test_what_says_nothing_of_the_catalogue_is_nothing(said: str) -> None:
+    assert bazaar_status(said) is bazaar_status(base64.b64encode(said.encode()).decode()) is None
 
 
 def test_the_usual_facilitator_is_no_listing_facilitator(settings: Settings, facilitator: Any) -> None:

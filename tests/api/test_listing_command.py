@@ -61,7 +61,7 @@ def listed_at(settings: Settings, url: str) -> Settings:
 
 async def examined(client: httpx.AsyncClient, settings: Settings) -> dict[str, Examined]:
     with redis.Redis.from_url(settings.ledger_url) as ledger:
-        return {one.endpoint: one async for one in examine(client, settings, ledger)}
+        return {one.endpoint: one for one in await examine(client, settings, ledger)}
 
 
 async def test_what_the_shop_serves_lacks_nothing(settings: Settings, clean_redis: str) -> None:
