@@ -17,9 +17,9 @@ import httpx
 import redis
 from redis.exceptions import RedisError
 
-from ops.http_query import unreadable
 from ops.listing_rules import Answer, challenge_of, input_of, lacks, object_of
 from ops.listing_state import Listed, read_listed, sentence_of
+from ops.queries import unreadable
 from shared.ledger.listing import BUCKET, host_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket
 from shared.settings.service import PREFIX, Settings

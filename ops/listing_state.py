@@ -12,7 +12,7 @@ from typing import Literal, cast
 import redis
 from redis.exceptions import RedisError
 
-from ops.http_query import api_place, get_json, supported_networks
+from ops.queries import api_place, get_json, supported_networks
 from shared.ledger.listing import BUCKET, DAYS_LISTED, host_of, listing_key
 from shared.servers.ledger_servers import connect_ledger, of_bucket
 from shared.servers.ledger_start import WrongLedger

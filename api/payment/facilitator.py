@@ -18,25 +18,12 @@ import aiohttp
 import msgspec
 
 from api.payment import answers
-from api.payment.answers import REASON, BazaarStatus
+from api.payment.answers import BazaarStatus
 from api.payment.circuit import Circuit
-from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
+from api.payment.unsettled import Failing, NoEvidence, NotSent, Undecided, Unsettled
 from shared.observability.logs import call_ids
 from shared.settings.cdp_key import CdpKey
 from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, Supported, Verification
-
-# What its callers need, from one place.
-__all__ = [
-    "EVIDENCE_TIMEOUT_S",
-    "REASON",
-    "Declined",
-    "Facilitator",
-    "Failing",
-    "NoEvidence",
-    "NotSent",
-    "Undecided",
-    "Unsettled",
-]
 
 MAX_ANSWER_BYTES = 64 * 1024
 EVIDENCE_TIMEOUT_S = 5.0
@@ -223,7 +210,7 @@ class Facilitator:
         return _Answer(response.status, answer, response.headers.get("EXTENSION-RESPONSES", ""))
 
     def _headers_of(self, method: str, url: str, *, has_body: bool) -> dict[str, str]:
-        """With the id of the call's request, for the facilitator's log."""
+        """The headers of one exchange, with the id of the call's request for the facilitator's log."""
         headers = {"Content-Type": "application/json"} if has_body else {}
         if self._cdp_key is not None:
             headers |= self._cdp_key.headers(method, url)

@@ -35,12 +35,12 @@ from shared.ledger.listing import host_of, listing_key
 from shared.sealing.sealing import Sealer
 from shared.settings.secret_files import read_key
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.paying import Payer, paid_with
 from tests.each import each
 
 PATH = "/v1/cdp/echo"
 UNLISTED = dataclasses.replace(BY_NAME["json-repair"], listed=False)
 SOLD = (BY_NAME["echo"], UNLISTED)
-AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
@@ -82,8 +82,7 @@ async def test_one_payment_of_a_call_goes_to_the_facilitator_that_lists_it(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     row: Any,
 ) -> None:
     """Given two API processes, when many payers buy at once, then one payment goes there, with the shop's own description, and
@@ -95,8 +94,8 @@ async def test_one_payment_of_a_call_goes_to_the_facilitator_that_lists_it(
                 "resource": {"url": "http://shop.test" + endpoint.path},
                 "extensions": {"bazaar": {"info": "forged"}},
             }
-            payment = {**type(payer)().payment(price=endpoint.price.text()), **forged}
-            headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+            payment = {**Payer().payment(price=endpoint.price.text()), **forged}
+            headers = paid_with(payment)
             return await shop.post(endpoint.path, headers=headers, json=endpoint.example.request)
 
         hidden = await buy(one, UNLISTED)
@@ -155,15 +154,14 @@ async def test_what_it_would_not_settle_goes_the_usual_way(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     row: Any,
 ) -> None:
     """The caller sees nothing of it, the ledger says why, and nothing more goes there for an hour."""
     async with shop_of(settings) as (shop, rail):
         trouble(lister, rail)
         host = host_of(rail.listing.facilitator.url)
-        answers = [await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(2)]
+        answers = [await shop.post(PATH, headers=payer.headers()) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert (len(lister.settles), len(facilitator.settles)) == (0, 2)
@@ -177,15 +175,14 @@ async def test_a_slow_one_is_not_waited_for(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     monkeypatch: pytest.MonkeyPatch,
     row: Any,
 ) -> None:
     """The usual one gets the payment."""
     monkeypatch.setattr(listing, "PREPARE_S", 0.0)
     async with shop_of(settings) as (shop, _):
-        answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+        answer = await shop.post(PATH, headers=payer.headers())
     assert (answer.status_code, len(lister.settles), len(facilitator.settles)) == (200, 0, 1)
     assert row()["trouble"] == "no answer within 0 s"
 
@@ -207,15 +204,14 @@ async def test_a_payment_that_was_sent_there_stays_there(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     clean_redis: str,
 ) -> None:
     """Only a refusal of its first attempt is one; the rail's own facilitator says what the chain shows, and settles nothing."""
     lister.script = script
     async with shop_of(settings) as (shop, _):
         payment = payer.payment()
-        headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+        headers = paid_with(payment)
         answers = [await shop.post(PATH, headers=headers) for _ in statuses]
     assert [answer.status_code for answer in answers] == statuses
     assert (len(lister.settles), facilitator.settles) == (settles, [])
@@ -231,13 +227,12 @@ async def test_a_payment_that_was_routed_and_not_sent_stays_there(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     monkeypatch: pytest.MonkeyPatch,
     clean_redis: str,
 ) -> None:
     """Given a driver that died between the two, when its lease is over, then the next copy of the call sends it there."""
-    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    headers = payer.headers()
     async with shop_of(settings) as (shop, rail):
         with monkeypatch.context() as dying:
             dying.setattr(rail.listing.facilitator, "settle", None)
@@ -251,12 +246,12 @@ async def test_a_payment_that_was_routed_and_not_sent_stays_there(
 
 
 async def test_a_caller_who_left_is_settled_where_the_payment_was_sent(
-    settings: Settings, worker: dramatiq.Worker, facilitator: Any, lister: Any, payer: Any, as_header: AsHeader
+    settings: Settings, worker: dramatiq.Worker, facilitator: Any, lister: Any, payer: Payer
 ) -> None:
     """Given no facilitator with evidence, when nobody asks again, then the reconciler repeats the settle call there."""
     facilitator.evidence, lister.script = "none", ["reset", "ok"]
     async with shop_of(settings) as (shop, _):
-        answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+        answer = await shop.post(PATH, headers=payer.headers())
         assert answer.status_code == 503
     rails = configured_rails(settings)
     client = Redis(settings.ledger_url)
@@ -275,13 +270,13 @@ async def test_a_caller_who_left_is_settled_where_the_payment_was_sent(
 
 
 async def test_a_catalogue_that_rejects_gets_the_next_one_a_day_later(
-    settings: Settings, worker: dramatiq.Worker, lister: Any, payer: Any, as_header: AsHeader, row: Any
+    settings: Settings, worker: dramatiq.Worker, lister: Any, payer: Payer, row: Any
 ) -> None:
     """With its reason, as far as it can be printed."""
     said = json.dumps({"bazaar": {"status": "rejected", "rejectedReason": "info\x00 is wrong\n"}})
     lister.headers = {"EXTENSION-RESPONSES": base64.b64encode(said.encode()).decode()}
     async with shop_of(settings) as (shop, _):
-        answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+        answer = await shop.post(PATH, headers=payer.headers())
     assert answer.status_code == 200
     assert json.loads(row()["status"]) == {"status": "rejected", "rejectedReason": "info is wrong"}
     assert REJECTED_MS - 60_000 < pause_ms(row()) <= REJECTED_MS
@@ -292,8 +287,7 @@ async def test_what_the_usual_facilitator_lists_is_kept_too(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     row: Any,
 ) -> None:
     """One that says so in /supported gets the shop's own description with every payment."""
@@ -303,7 +297,7 @@ async def test_what_the_usual_facilitator_lists_is_kept_too(
     facilitator.headers = lister.headers
     async with shop_of(usual) as (shop, rail):
         assert await rail.health.is_ready()
-        answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+        answer = await shop.post(PATH, headers=payer.headers())
     assert answer.status_code == 200
     assert facilitator.calls[0]["paymentPayload"]["resource"]["url"] == "http://shop.test" + PATH
     assert "bazaar" in facilitator.calls[0]["paymentPayload"]["extensions"]
