@@ -113,7 +113,7 @@ async def _examined(
     if lister:
         is_valid, validator = await validated(client, lister, url)
         found += [] if is_valid is not False else [f"{host_of(lister)} would not list it: {validator}"]
-    name = url.removeprefix(f"{settings.base_url}/v1/cdp/")
+    name = url.removeprefix(f"{settings.base_url}/v1/").removeprefix("cdp/")
     rows = [row for host in hosts if (row := read_listed(ledger, host, url)) or host == host_of(lister)]
     return Examined(name, url, found, validator, [row or Listed(host_of(lister)) for row in rows])
 

@@ -117,7 +117,8 @@ async def _send(checked: Checked, entry: Entry, ledger: Ledger, gate: PaymentGat
         RedisLost, RedisRefused: nothing was sent.
     """
     rail, claim, facilitator = checked.rail, checked.claim, entry.facilitator
-    described, statuses = gate.described(checked.payment), list[BazaarStatus]()
+    payment, statuses = checked.payment, list[BazaarStatus]()
+    described = gate.described(payment) if rail.listing or rail.health.indexes else payment
     send = partial(rail.settle, offer=checked.offer, payer=checked.authorization.payer, on_status=statuses.append)
     resource, listings = gate.listing.url, ledger.listings
     if rail.listing and gate.endpoint.listed and entry.attempts == 1:
@@ -132,7 +133,7 @@ async def _send(checked: Checked, entry: Entry, ledger: Ledger, gate: PaymentGat
             is_free = isinstance(failure, NotSent) and entry.attempts == 1
             if not is_free or not await listings.route(claim.payment_id, "", claim.settle_lease_ms):
                 raise
-    return _Sent(await send(described if rail.health.indexes else checked.payment), "", statuses)
+    return _Sent(await send(described if rail.health.indexes else payment), "", statuses)
 
 
 async def _note_listing(checked: Checked, sent: _Sent, ledger: Ledger, gate: PaymentGate) -> None:

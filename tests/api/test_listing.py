@@ -82,7 +82,6 @@ async def test_one_payment_of_a_call_goes_to_the_facilitator_that_lists_it(
     worker: dramatiq.Worker,
     facilitator: Any,
     lister: Any,
-    payer: Payer,
     row: Any,
 ) -> None:
     """Given two API processes, when many payers buy at once, then one payment goes there, with the shop's own description, and
@@ -156,6 +155,7 @@ async def test_what_it_would_not_settle_goes_the_usual_way(
     lister: Any,
     payer: Payer,
     row: Any,
+    clean_redis: str,
 ) -> None:
     """The caller sees nothing of it, the ledger says why, and nothing more goes there for an hour."""
     async with shop_of(settings) as (shop, rail):
@@ -165,6 +165,8 @@ async def test_what_it_would_not_settle_goes_the_usual_way(
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert (len(lister.settles), len(facilitator.settles)) == (0, 2)
+    with redis.Redis.from_url(clean_redis) as client:
+        assert {client.hget(key, "facilitator") or b"" for key in client.scan_iter("coinslot:*:payment:*")} == {b""}
     noted = row(host)
     assert noted["trouble"]
     assert HOLD_MS - 60_000 < pause_ms(noted) <= HOLD_MS
