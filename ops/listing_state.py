@@ -91,17 +91,16 @@ def findings(settings: Settings) -> Iterator[tuple[Literal["ok", "warn", "fail"]
         yield "fail", f"{host} does not settle on {own.network}"
     yield from (("warn", sentence) for sentence in lacking)
     if resources and not lacking:
-        yield "ok", f"{host} lists all calls"
+        yield "ok", f"each call was settled at {host} within {DAYS_LISTED} days"
 
 
 def _lacking(facilitator: str, ledger: redis.Redis, resources: Sequence[str]) -> list[str]:
     host, now = host_of(facilitator), _time(int(time.time() * 1000))
     rows = {url: read_listed(ledger, host, url) for url in resources}
     missing = [url for url, row in rows.items() if row is None or row.until < now]
-    found = (
-        [f"{host} lists {len(rows) - len(missing)} of {len(rows)} calls: see coinslot-ops listing"] if missing else []
-    )
-    return found + [
+    settled = f"{len(rows) - len(missing)} of {len(rows)} calls were settled at {host} within {DAYS_LISTED} days"
+    summary = [f"{settled}, the others are not listed: see coinslot-ops listing"] if missing else []
+    return summary + [
         f"{host} did not take {url} into its catalogue: {row.status.get('rejectedReason', 'it does not say why')}"
         for url, row in rows.items()
         if row and row.status.get("status") == "rejected"

@@ -21,9 +21,9 @@ LISTED_MS = DAYS_BETWEEN * _DAY_MS
 REJECTED_MS = _DAY_MS
 """How long after a settlement that the catalogue did not take the next one goes there."""
 HOLD_MS = 3600 * 1000
-"""How long after any other try the next payment goes there: so often at most can one of its refusals meet a caller."""
+"""How long after any other try the next payment goes there. One of its refusals can meet a caller at most that often."""
 ASK_AGAIN_S = 60.0
-"""How long a process remembers that it is nobody's turn. It spares all other calls a question to the ledger."""
+"""How long a process remembers that a turn is taken. Meanwhile its calls send nothing to the ledger for it."""
 NOTE_AGAIN_S = 3600.0
 """How long a process remembers what it noted of the rail's own facilitator."""
 

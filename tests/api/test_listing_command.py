@@ -183,11 +183,16 @@ async def test_the_doctor_says_what_the_catalogue_did_not_take(
     monkeypatch.setattr(listing_state, "get_json", lambda url: (200, {"resources": [ECHO]}))
     find: Callable[[], list[Any]] = lambda: list(listing_state.findings(own))  # noqa: E731
     host = host_of(lister.url)
-    assert find() == [("warn", f"{host} lists 0 of 1 calls: see coinslot-ops listing")]
+    assert find() == [
+        (
+            "warn",
+            f"0 of 1 calls were settled at {host} within 30 days, the others are not listed: see coinslot-ops listing",
+        )
+    ]
     with redis.Redis.from_url(clean_redis) as ledger:
         row = {"settled": int(time.time() * 1000), "status": '{"status":"success"}'}
         ledger.hset(listing_key(host, ECHO), mapping=row)
-        assert find() == [("ok", f"{host} lists all calls")]
+        assert find() == [("ok", f"each call was settled at {host} within 30 days")]
         said = {"status": "rejected", "rejectedReason": "info failed schema validation"}
         ledger.hset(listing_key(host, ECHO), "status", json.dumps(said))
     assert find()[1] == ("warn", f"{host} did not take {ECHO} into its catalogue: info failed schema validation")
