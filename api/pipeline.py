@@ -304,7 +304,8 @@ def _judged(refusal: PaymentRefused | Problem | None) -> NewPayment:
         return NewPayment.ADMITTED
     if isinstance(refusal, PaymentRefused):
         return NewPayment.PAYMENT_REFUSED
-    return NewPayment.RAIL_DOWN if refusal.cause is Cause.RAIL_DOWN else NewPayment.CALL_REFUSED
+    is_of_rail = refusal.cause in (Cause.RAIL_DOWN, Cause.SETTLEMENT_TOO_COSTLY)
+    return NewPayment.RAIL_DOWN if is_of_rail else NewPayment.CALL_REFUSED
 
 
 def _limited(entry: Entry) -> Problem:

@@ -226,6 +226,13 @@ async def rail_down(trial: Trial) -> httpx.Response:
     return await trial.pay()
 
 
+@scenario(Cause.SETTLEMENT_TOO_COSTLY)
+async def settlement_too_costly(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.rail.health.costs.note(501)
+    return await trial.pay()
+
+
 @scenario(Cause.VERIFICATION_UNANSWERED)
 async def verification_unanswered(trial: Trial) -> httpx.Response:
     trial.open_pool()

@@ -88,7 +88,9 @@ def dummy(monkeypatch: pytest.MonkeyPatch) -> type[Settings]:
     monkeypatch.setitem(VERIFIERS, (SCHEME, "dummy"), evm)
     modules = {
         "facilitator.rails.dummy": {},
-        "facilitator.rails.dummy.configured": {"rail": lambda own, name: SimpleNamespace(network=own.network)},
+        "facilitator.rails.dummy.configured": {
+            "rail": lambda settings, name: SimpleNamespace(network=settings.rails[name].network)
+        },
         "coinslot.dummy_signer": {"signer": lambda secret, **of: SimpleNamespace(secret=secret, **of)},
         "ops.recipients.dummy": {"lacks": lambda own, timeout_s: [f"{own.pay_to} is not known"]},
     }
