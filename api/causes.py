@@ -70,6 +70,7 @@ class Cause(enum.Enum):
     WORKER_KEY = "internal_error", "The call was paid, and the worker has another key than the API.", 2
     RUN_FAILED = "internal_error", "The call was paid and failed here.", 2
     REFUNDABLE = "internal_error", "This call was paid and could not be answered. The operator can refund it.", None
+    REFUNDED = "internal_error", "This call was paid, could not be answered, and was refunded.", None
     UNEXPECTED = "internal_error", "Something unexpected failed. Do not pay again.", 2
     # The client's own identifier of the call names another payment.
     IDENTIFIER_OF_ANOTHER = "identifier_used", "Take another identifier for another call.", None

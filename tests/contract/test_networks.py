@@ -47,7 +47,7 @@ def test_every_side_has_the_network(network: Network) -> None:
     assert (SCHEME, network.namespace) in VERIFIERS
     for tokens in network.tokens.values():
         assert network.names.keys() <= tokens.keys()
-    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}")
+    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}", "ops.refunds.{}")
     for module in (side.format(network.package) for side in sides):
         assert find_spec(module), module
     assert (ROOT / f"client/coinslot/{network.package}_signer.py").exists()
