@@ -10,9 +10,12 @@ import contextlib
 import json
 import shutil
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -22,12 +25,13 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import channel_checks, recipients
 from ops.http_query import address, api_place, get_json, unreadable
+from shared.endpoint import ENTRY_POINTS, REFUSED
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
 from shared.process import setting_names
 from shared.queue import queue_clock
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
+from shared.queue.pool_states import read_pool_states
 from shared.sealing.keys import previous_key_file
 from shared.servers.ledger_servers import check_server, connect_ledger
 from shared.servers.ledger_start import WrongLedger
@@ -63,6 +67,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     """Run all checks."""
     yield from _names(settings, environment)
     yield from _users(settings)
+    yield from _packages()
     yield from _key_files(settings)
     for url, place in settings.ledger_places:
         of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
@@ -102,6 +107,23 @@ def _users(settings: Settings) -> Findings:
         yield Finding("warn", "users", f"{PREFIX}FACILITATOR_USER is not set: the API's user reads the settlers' keys")
     else:
         yield Finding("ok", "users", f"{settings.user} serves, and {settings.facilitator_user} settles")
+
+
+def _packages() -> Findings:
+    """In a process of its own, because this one knows no endpoints, and their code is not ours."""
+    if not entry_points(group=ENTRY_POINTS):
+        return
+    command = [sys.executable, "-m", "jobs.catalogue"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    *_, sentence = ["", *found.stderr.splitlines()]
+    if found.returncode == 0:
+        yield Finding("ok", "packages", "; ".join(found.stdout.splitlines()))
+    elif found.returncode == REFUSED:
+        yield Finding("fail", "packages", sentence)
+    else:
+        yield Finding(
+            "warn", "packages", f"not checked: run `python -m jobs.catalogue` where the API runs ({sentence})"
+        )
 
 
 def _key_files(settings: Settings) -> Findings:
@@ -190,7 +212,7 @@ def _check_queue(about: str, client: redis.Redis) -> Findings:
     notes = cast(list[bytes], client.hvals(queue_clock.NOTES))
     yield from (Finding("fail", "clock", text) for text in queue_clock.sentences(notes, seconds))
     yield from _confinement(cast(list[bytes], client.hvals(confinement_notes.KEY)))
-    for pool, state in pool_states(cast(list[Any], client.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))).items():
+    for pool, state in read_pool_states(client).items():
         if not state.workers:
             yield Finding("warn", f"workers of {pool}", "none is alive")
         elif not state.available:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import redis
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -17,7 +17,7 @@ from redis.client import Pipeline
 from ops.channels import summary
 from ops.http_query import api_place, get_json
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.queue.pool_states import PoolState, read_pool_states
 from shared.servers.ledger_servers import ask_each_bucket, of_bucket
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import read_headers
@@ -49,11 +49,11 @@ _POOL: tuple[tuple[str, str, Callable[[PoolState], float]], ...] = (
 
 def pools(queue: redis.Redis) -> Families:
     """The pools, as the queue Redis has them."""
-    states = pool_states(cast(list[Any], queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)))
+    states = read_pool_states(queue)
     for name, help_text, value in _POOL:
         family = GaugeMetricFamily(name, help_text, labels=["pool"])
         for pool, state in states.items():
-            family.add_metric([pool.value], value(state))
+            family.add_metric([pool], value(state))
         yield family
 
 

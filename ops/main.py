@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|rotate-key|new-endpoint`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ops import control, doctor, payments, rotation, top
+from ops import control, doctor, new_endpoint, payments, rotation, top
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
 from shared.settings import sandbox_path
@@ -34,7 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
     resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
+    written = commands.add_parser("new-endpoint", help="write a package with an endpoint of your own, and its test")
+    written.add_argument("name", metavar="PREFIX/NAME", help="such as acme/slug, which is sold at /v1/acme/slug")
+    written.add_argument("--into", metavar="FOLDER", type=Path, default=Path(), help="where its folder is made")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "new-endpoint":
+        return new_endpoint.write(chosen.name, chosen.into)
     if chosen.command in ("restart", "scale"):
         var = sandbox_path.service_folder(os.environ, Path()) or sandbox_path.PLACE.parent
         words = chosen.name if chosen.command == "restart" else chosen.count

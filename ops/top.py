@@ -10,7 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import redis
 from redis.exceptions import RedisError
@@ -22,8 +22,7 @@ from rich.text import Text
 from ops.channels import Summary, sentence, summary
 from ops.http_query import api_place, get_json, unreadable
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
-from shared.pools import Pool
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.queue.pool_states import PoolState, read_pool_states
 from shared.servers.ledger_servers import ask_each_bucket, connect_ledger, read_record
 from shared.servers.redis_connection import connect
 from shared.settings.service import Settings
@@ -64,7 +63,7 @@ class View(NamedTuple):
         rails: whether each works, by its name; None when the API does not answer.
     """
 
-    pools: dict[Pool, PoolState]
+    pools: dict[str, PoolState]
     rates: dict[str, float]
     failing: dict[str, float]
     payments: tuple[int, int, int]
@@ -88,7 +87,7 @@ class Observer:
 
     def look(self) -> View:
         """The state now. Raises RedisError."""
-        answer = cast(list[Any], self._queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))
+        pools = read_pool_states(self._queue)
         self._read_journal()
         begin = time.time() - WINDOW_S
         while self._events and self._events[0][0] < begin:
@@ -97,7 +96,7 @@ class Observer:
         failed = Counter(fault for *_, fault in self._events if fault)
         counts = [self._count(index) for index in (OPEN, REFUNDABLE, LOST)]
         return View(
-            pool_states(answer),
+            pools,
             {event: count / WINDOW_S for event, count in counted.items()},
             {fault: count / WINDOW_S for fault, count in failed.items()},
             (counts[0], counts[1], counts[2]),
@@ -196,7 +195,7 @@ def _pools(view: View) -> Table:
     table.add_column("state")
     for pool, state in view.pools.items():
         table.add_row(
-            pool.value,
+            pool,
             str(state.workers),
             str(state.running),
             str(state.depth - state.running),

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.discovery import pricing, problem, schemas
+from api.discovery import pricing, problem
 from api.discovery.listing import Listing
 from api.discovery.published import published
 from api.discovery.resource import MIME_TYPE, SERVICE_NAME
 from api.discovery.responses import components, responses
+from jobs import schemas
 from shared.endpoint import Category, Endpoint
 
 OPENAPI_VERSION = "3.1.0"

@@ -14,7 +14,7 @@ from coinslot import free_document
 from coinslot.address import checked_base
 from coinslot.errors import CallFailed
 from coinslot.exchange import Exchange
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 from shared.money import Price
 from shared.x402.networks import EVM_USDC, XRPL_RLUSD
 from shared.x402.wire import Offer
@@ -51,7 +51,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
-    """The calls that the server sells, in its order. Entries that are not below ``/v1/cdp/`` are left out.
+    """The calls that the server sells, in its order. Entries whose path is no call's are left out.
 
     Raises:
         CallFailed: the server has no such document, or it has another form.
@@ -65,14 +65,14 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
         raise CallFailed(f"{url} is not a catalogue", status=200) from None
     return tuple(
         Item(
-            path.partition(PATH_PREFIX)[2],
+            name,
             _prices(entry.accepts),
             entry.description,
             entry.resource,
             _channel_deposit(entry.accepts),
         )
         for entry in document.items
-        if PATH_PREFIX in (path := _path(entry.resource))
+        if (name := split(_path(entry.resource))[1])
     )
 
 

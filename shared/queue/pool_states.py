@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shared.lua_script import NOW, load
 from shared.pools import Pool
-from shared.queue.streams import GROUP, SILENT_MS, closed_key, stream_key, unavailable_key
+from shared.queue.streams import GROUP, POOL_NAMES, SILENT_MS, closed_key, stream_key, unavailable_key
+
+if TYPE_CHECKING:
+    import redis
 
 SCRIPT = load(Path(__file__).with_name("lua") / "pool_states.lua", NOW).text
-KEYS = (*(stream_key(pool) for pool in Pool), *(closed_key(pool) for pool in Pool))
-ARGUMENTS: tuple[str | int, ...] = (GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in Pool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,27 @@ class PoolState:
     """Why a living worker cannot run jobs, as its port says; "" when all can."""
 
 
-def pool_states(answer: Sequence[Any]) -> dict[Pool, PoolState]:
-    """What the script answers."""
-    return {pool: _state(*fields) for pool, fields in zip(Pool, answer[:-1], strict=True)}
+def arguments(pools: Sequence[str]) -> tuple[str | int, ...]:
+    """What EVAL takes after the script."""
+    keys = (*map(stream_key, pools), *map(closed_key, pools))
+    return (len(keys), *keys, GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in pools))
+
+
+def pool_states(answer: Sequence[Any], pools: Iterable[str]) -> dict[str, PoolState]:
+    """What the script answers about these pools."""
+    return {pool: _state(*fields) for pool, fields in zip(pools, answer[:-1], strict=True)}
+
+
+def known_pools(queue: redis.Redis) -> tuple[str, ...]:
+    """Our pools and those of packages, of which a process knows that has loaded none. Raises RedisError."""
+    added = cast(bytes | None, queue.get(POOL_NAMES)) or b""
+    return (*(pool.value for pool in Pool), *added.decode().split())
+
+
+def read_pool_states(queue: redis.Redis) -> dict[str, PoolState]:
+    """The states of all pools that are known. Raises RedisError."""
+    pools = known_pools(queue)
+    return pool_states(cast(list[Any], queue.eval(SCRIPT, *cast(Any, arguments(pools)))), pools)
 
 
 def server_time_s(answer: Sequence[Any]) -> float:

@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import dramatiq
@@ -16,12 +17,13 @@ import pytest
 import redis
 
 from api.body import READ_TIMEOUT_S
-from api.pools import FRESH_S, ROOM
+from api.pools import FRESH_S
 from api.redis_client import RedisLost
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.ledger.keys import in_every_bucket
 from shared.outcome import Failed, Ok
+from shared.pools import POOLS
 from shared.queue.streams import GROUP, closed_key, stream_key, unavailable_key
 from tests.each import each
 
@@ -574,7 +576,7 @@ async def test_a_full_pool_refuses_before_charging(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """503 with Retry-After, and nothing settled."""
-    monkeypatch.setitem(ROOM, Pool.MICRO, 0)
+    monkeypatch.setitem(POOLS, Pool.MICRO, replace(POOLS[Pool.MICRO], room=0))
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "pool_full", False)
     assert (answer.headers["retry-after"], facilitator.settles) == ("1", [])
@@ -637,7 +639,7 @@ async def test_a_burst_settles_no_more_than_the_pool_has_slots(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The slot is taken before the payment is claimed, so a burst is refused uncharged and not paid and late."""
-    monkeypatch.setitem(ROOM, Pool.MICRO, 2)
+    monkeypatch.setitem(POOLS, Pool.MICRO, replace(POOLS[Pool.MICRO], room=2))
     facilitator.delay_s = 0.3
     calls = [shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(12)]
     statuses = sorted([answer.status_code for answer in await asyncio.gather(*calls)])
@@ -658,7 +660,7 @@ async def test_a_full_pool_still_gives_stored_answers_and_drives_nothing(
     assert (await shop.post(PATH, headers=answered)).status_code == 200
     facilitator.script, facilitator.evidence = ["error500"], "unknown"
     assert (await shop.post(PATH, headers=unknown)).status_code == 503
-    monkeypatch.setitem(ROOM, Pool.MICRO, 0)
+    monkeypatch.setitem(POOLS, Pool.MICRO, replace(POOLS[Pool.MICRO], room=0))
     assert (await shop.post(PATH, headers=answered)).status_code == 200
     assert (await shop.post(PATH, headers=unknown)).json()["code"] == "pool_full"
     assert len(facilitator.settles) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from api.discovery import schemas
+from jobs import schemas
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from tests.each import each

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from api.pages.failures import REASONS
 from jobs.catalogue import CATALOGUE
+from jobs.reasons import REASONS
 from tests.contract import forgotten
 from tests.contract.endpoints import ENDPOINTS
 
@@ -101,4 +101,4 @@ def test_an_undeclared_reason_is_reported_where_it_is_raised(root: Path) -> None
 def test_a_reason_without_words_is_reported() -> None:
     """The pages need a sentence for each."""
     (sentence,) = forgotten.without_words([dataclasses.replace(CATALOGUE[0], failures=("no_words",))], REASONS)
-    assert sentence == "echo declares the reason 'no_words': add a sentence to REASONS in api/pages/failures.py."
+    assert sentence == "echo declares the reason 'no_words': add a sentence to REASONS in jobs/reasons.py."

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from api.discovery import schemas
+from jobs import schemas
 from jobs.catalogue import CATALOGUE, DIGEST, UPDATED
 from shared.endpoint import Category, Endpoint, Example, Flavour
 from shared.money import Price
