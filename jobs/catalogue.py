@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping
 from datetime import datetime
 
 from jobs import echo
@@ -79,7 +78,7 @@ def installed() -> tuple[Endpoint, ...]:
 
 
 @functools.cache
-def installed_by_name() -> Mapping[str, Endpoint]:
+def installed_by_name() -> dict[str, Endpoint]:
     """The same by their names."""
     return {endpoint.name: endpoint for endpoint in installed()}
 

@@ -37,4 +37,4 @@ def split(url: str) -> tuple[str, str]:
         return "", ""
     base, prefix, rest = found.groups()
     name = rest if prefix == OWN else f"{prefix}/{rest}"
-    return (base, name) if path_of(name) == url[len(base) :] else ("", "")
+    return (base, name) if is_name(name) and path_of(name) == url[len(base) :] else ("", "")

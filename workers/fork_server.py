@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from shared.observability.log_redaction import places, redact_logs
-from shared.pools import niceness
+from shared.pools import POOLS, niceness
 from shared.process.scheduling import give_way
 from workers import child
 from workers.confinement.child import Confinement
@@ -244,10 +244,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    pools = sys.argv[1:]
-    _load(pools)
+    _load(sys.argv[1:])  # the pools of packages are known from then on
     _forbid_threads()
-    give_way(niceness(pools))
+    give_way(niceness([pool for pool in POOLS if pool in sys.argv[1:]]))
     gc.collect()
     gc.freeze()  # a garbage collection in a child would copy the shared memory
     gc.set_threshold(*_COLLECTED_EVERY)
