@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import sys
-from collections.abc import Iterator
-from importlib.metadata import EntryPoint
+import os
+import re
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import pytest
 
+from api.__main__ import application
+from compose import processes
 from compose.package_workers import all_lines, worker_line
 from compose.procfile import PROCFILE, read_procfile
-from jobs import catalogue, echo, packages
+from jobs import catalogue, echo
 from jobs.fields import doc
 from jobs.package_contract import breaches_of
 from jobs.package_imports import forbidden_imports
 from jobs.packages import RefusedPackage
 from jobs.site import SiteRequest
 from shared.call_path import path_of, split
-from shared.endpoint import Endpoint, Example
+from shared.endpoint import REFUSED, Endpoint, Example
 from shared.money import Price
 from shared.pools import POOLS, PoolPolicy, add_pool
 from tests.each import each
+from tests.packages import Environment, environment
+
+__all__ = ["environment"]
 
 ECHO = dataclasses.replace(echo.ENDPOINT, name="acme/echo")
 
@@ -55,55 +59,6 @@ class Rounded(msgspec.Struct, omit_defaults=True):
     """An answer that leaves out what its example shows."""
 
     message: Annotated[str, doc("A text.")] = ""
-
-
-class Environment:
-    """A Python environment: `install` puts a module where pip would, with an entry point for its prefix."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._pools = dict(POOLS)
-        self.points: list[EntryPoint] = []
-
-    def install(self, prefix: str, value: Any, source: str = "") -> None:
-        """Without a source, the module has the value."""
-        name = f"package_{len(self.points)}"
-        (self._folder / f"{name}.py").write_text(source)
-        importlib.invalidate_caches()
-        if not source:
-            importlib.import_module(name).__dict__["VALUE"] = value
-        self.points.append(EntryPoint(prefix, f"{name}:VALUE", "coinslot.endpoints"))
-        self._forget()
-
-    def empty(self) -> None:
-        """Uninstall everything."""
-        for number in range(len(self.points)):
-            sys.modules.pop(f"package_{number}", None)
-        self.points.clear()
-        POOLS.clear()
-        POOLS.update(self._pools)
-        self._forget()
-
-    def _forget(self) -> None:
-        for function in (packages.installed_packages, catalogue.installed, catalogue.installed_by_name):
-            function.cache_clear()
-
-
-@pytest.fixture
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment]:
-    """An environment without packages."""
-    made = Environment(tmp_path)
-
-    def entry_points(*, group: str) -> list[EntryPoint]:
-        assert group == "coinslot.endpoints"
-        return made.points
-
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(packages, "entry_points", entry_points)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # one module after the other has the same name
-    made.empty()
-    yield made
-    made.empty()
 
 
 def test_ours_keep_the_contract() -> None:
@@ -207,7 +162,7 @@ def test_what_cannot_be_sold_is_refused(environment: Environment, prefix: str, v
     environment.install(prefix, value)
     with pytest.raises(RefusedPackage, match=sentence) as refused:
         catalogue.installed()
-    assert str(refused.value).startswith("package_0: ")
+    assert str(refused.value).startswith("package_0 1.0: ")
     assert "\n" not in str(refused.value)
 
 
@@ -221,7 +176,9 @@ def test_one_prefix_is_one_packages(environment: Environment) -> None:
     """Both are named."""
     environment.install("acme", (ECHO,))
     environment.install("acme", (ECHO,))
-    with pytest.raises(RefusedPackage, match="package_0 and package_1: only one of them can have the prefix 'acme'"):
+    with pytest.raises(
+        RefusedPackage, match=r"package_0 1\.0 and package_1 1\.0: only one of them can have the prefix 'acme'"
+    ):
         catalogue.installed()
 
 
@@ -270,3 +227,31 @@ def test_a_policy_can_be_declared_again() -> None:
     """A module may be imported twice."""
     assert isinstance(POOLS["fast"], PoolPolicy)
     assert add_pool("fast", POOLS["fast"]) == "fast"
+
+
+def test_the_start_is_refused_with_the_sentence(
+    environment: Environment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of the API, of all processes together, and by the command that the doctor runs."""
+    environment.install("acme", None, "import socket")
+    said = "package_0 1.0: package_0.py:1 imports socket: what is outside comes through ports (jobs/ports)"
+    key = tmp_path / "key"
+    key.write_text("00" * 32)
+    monkeypatch.setenv("COINSLOT_KEY_FILE", str(key))
+    with pytest.raises(SystemExit, match=re.escape(f"coinslot: {said}")):
+        application()
+    assert processes.main([]) == 1
+    assert capsys.readouterr().err == f"coinslot: {said}\n"
+    assert catalogue.main() == REFUSED
+    assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_what_is_installed_is_listed(environment: Environment, capsys: pytest.CaptureFixture[str]) -> None:
+    """And discovery's date is that of the installation, if it is younger than ours."""
+    assert catalogue.updated() == datetime.fromisoformat(catalogue.UPDATED)
+    environment.install("acme", (ECHO,))
+    assert catalogue.main() == 0
+    assert capsys.readouterr().out == "acme/echo $0.001, pool micro, of package_0 1.0\n"
+    os.utime(environment.folder / "package_0-1.0.dist-info/METADATA", (4e9, 4e9))
+    environment.look_again()
+    assert catalogue.updated().timestamp() == 4e9
