@@ -11,9 +11,7 @@ from typing import Any
 
 import msgspec
 
-from api.discovery.listing import Listing
-from api.discovery.published import published
-from api.discovery.resource import resource
+from api.discovery.listing import Listing, published, resource
 from jobs import schemas
 from shared.endpoint import Endpoint
 from shared.x402.wire import X402_VERSION

@@ -12,9 +12,7 @@ from typing import Any
 
 import msgspec
 
-from api.discovery.listing import Listing
-from api.discovery.published import published
-from api.discovery.resource import MIME_TYPE, resource
+from api.discovery.listing import MIME_TYPE, Listing, published, resource
 from jobs import schemas
 from shared.x402.wire import X402_VERSION
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from shared.lua_script import NOW, load
-from shared.pools import Pool
-from shared.queue.streams import GROUP, POOL_NAMES, SILENT_MS, closed_key, stream_key, unavailable_key
-
-if TYPE_CHECKING:
-    import redis
+from shared.queue.streams import GROUP, SILENT_MS, closed_key, stream_key, unavailable_key
 
 SCRIPT = load(Path(__file__).with_name("lua") / "pool_states.lua", NOW).text
 
@@ -46,18 +42,6 @@ def arguments(pools: Sequence[str]) -> tuple[str | int, ...]:
 def pool_states(answer: Sequence[Any], pools: Iterable[str]) -> dict[str, PoolState]:
     """What the script answers about these pools."""
     return {pool: _state(*fields) for pool, fields in zip(pools, answer[:-1], strict=True)}
-
-
-def known_pools(queue: redis.Redis) -> tuple[str, ...]:
-    """Our pools and those of packages, of which a process knows that has loaded none. Raises RedisError."""
-    added = cast(bytes | None, queue.get(POOL_NAMES)) or b""
-    return (*(pool.value for pool in Pool), *added.decode().split())
-
-
-def read_pool_states(queue: redis.Redis) -> dict[str, PoolState]:
-    """The states of all pools that are known. Raises RedisError."""
-    pools = known_pools(queue)
-    return pool_states(cast(list[Any], queue.eval(SCRIPT, *cast(Any, arguments(pools)))), pools)
 
 
 def server_time_s(answer: Sequence[Any]) -> float:
