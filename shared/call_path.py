@@ -21,7 +21,7 @@ _PATH = re.compile(rf"(.*)/v1/({_WORD})/({_NAME.pattern})", re.ASCII | re.DOTALL
 
 def is_name(text: str) -> bool:
     """Whether a call can have this name."""
-    return _NAME.fullmatch(text) is not None
+    return _NAME.fullmatch(text) is not None and not text.startswith(f"{OWN}/")
 
 
 def path_of(name: str) -> str:

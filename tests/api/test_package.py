@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import dramatiq
 import httpx
@@ -15,6 +14,7 @@ from coinslot.openapi_tools import tools_of
 from jobs.catalogue import installed
 from shared.endpoint import Endpoint
 from shared.pools import POOLS
+from tests.api.paying import Payer
 from tests.packages import ROOT, Environment, environment
 
 __all__ = ["environment"]
@@ -47,15 +47,15 @@ def catalogue(environment: Environment, tmp_path: Path) -> Sequence[Endpoint]:
 
 
 async def test_it_is_listed_and_bought(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: Any, catalogue: Sequence[Endpoint]
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, catalogue: Sequence[Endpoint]
 ) -> None:
     """Each example has the answer that is documented, in a pool of ours and in the package's own. Every document has both."""
     slug, mail_hosts = catalogue[-2:]
     assert (slug.path, mail_hosts.path) == ("/v1/acme/slug", "/v1/acme/mail-hosts")
     assert (slug.pool, mail_hosts.pool, POOLS["acme-names"].threads) == ("fast", "acme-names", 8)
     for endpoint in (slug, mail_hosts):
-        header = as_header(payer.payment(price=endpoint.price.text()))
-        answer = await shop.post(endpoint.path, json=endpoint.example.request, headers={"PAYMENT-SIGNATURE": header})
+        headers = payer.headers(price=endpoint.price.text())
+        answer = await shop.post(endpoint.path, json=endpoint.example.request, headers=headers)
         assert (answer.status_code, answer.json()) == (200, endpoint.example.response)
         for path in (
             "/bazaar.json",
