@@ -29,7 +29,7 @@ from jobs.whois import endpoint as whois
 from jobs.x402_discover import endpoint as x402_discover
 from jobs.xrpl_wallet_watch import endpoint as xrpl_wallet_watch
 from jobs.youtube import endpoint as youtube
-from shared.endpoint import REFUSED, Endpoint
+from shared.endpoint import PACKAGE_REFUSED, Endpoint
 
 UPDATED = "2026-11-24T00:00:00Z"
 """The day on which anything that discovery shows last changed, in UTC. Indexers read it to know when to look again."""
@@ -89,12 +89,12 @@ def updated() -> datetime:
 
 
 def main() -> int:
-    """`python -m jobs.catalogue` prints what installed packages add. Exit code 0, or REFUSED with a sentence."""
+    """`python -m jobs.catalogue` prints what installed packages add. Exit code 0, or PACKAGE_REFUSED with a sentence."""
     try:
         installed()
     except RefusedPackage as error:
         print(error, file=sys.stderr)
-        return REFUSED
+        return PACKAGE_REFUSED
     for package in installed_packages():
         for endpoint in package.endpoints:
             print(f"{endpoint.name} ${endpoint.price.text()}, pool {endpoint.pool}, of {package.origin}")

@@ -12,33 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _NETWORK = (
-    *(
-        "aiohttp",
-        "asyncio",
-        "asyncore",
-        "dramatiq",
-        "ftplib",
-        "granian",
-        "grpc",
-        "http.client",
-        "http.server",
-        "httpcore",
-    ),
-    *(
-        "httpx",
-        "imaplib",
-        "litestar",
-        "multiprocessing",
-        "nntplib",
-        "paramiko",
-        "playwright",
-        "poplib",
-        "pycurl",
-        "redis",
-    ),
-    *("requests", "selectors", "smtplib", "socket", "socketserver", "ssl", "subprocess", "telnetlib", "urllib.request"),
-    *("urllib3", "web3", "websocket", "websockets", "xmlrpc"),
+    *("aiohttp", "asyncio", "asyncore", "dramatiq", "ftplib", "granian", "grpc", "http.client", "http.server"),
+    *("httpcore", "httpx", "imaplib", "litestar", "multiprocessing", "nntplib", "paramiko", "playwright", "poplib"),
+    *("pycurl", "redis", "requests", "selectors", "smtplib", "socket", "socketserver", "ssl", "subprocess"),
+    *("telnetlib", "urllib.request", "urllib3", "web3", "websocket", "websockets", "xmlrpc"),
 )
+"""What opens connections, or starts processes that may."""
 _PROCESSES = ("api", "compose", "coinslot", "facilitator", "ops", "shared.nodes", "shared.servers", "workers")
 """Of ours, all but `jobs` and `shared`: endpoints know nothing of the processes that run them."""
 
@@ -49,23 +28,19 @@ def forbidden_imports(module: str) -> Iterator[str]:
     spec = importlib.util.find_spec(top)
     if spec is None:
         return  # the import says so
-    root = Path(spec.origin or "").parent
-    if spec.submodule_search_locations is not None:
-        folders = [Path(folder) for folder in spec.submodule_search_locations]
-        paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
-        root = folders[0].parent
-    else:
-        paths = [Path(spec.origin or "")]
-    if not all(path.is_file() for path in paths) or not paths:
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    paths = sorted(path for folder in folders for path in folder.rglob("*.py")) or [Path(spec.origin or "")]
+    root = (folders[0] if folders else paths[0]).parent
+    if not all(path.suffix == ".py" and path.is_file() for path in paths):
         yield f"the sources of {top} cannot be read, so nobody knows whether it opens connections"
         return
     for path in paths:
-        place = path.relative_to(root) if path.is_relative_to(root) else path
+        shown = path.relative_to(root) if path.is_relative_to(root) else path
         for line, name in _imports(path):
             if _is_below(name, _NETWORK):
-                yield f"{place}:{line} imports {name}: what is outside comes through ports (jobs/ports)"
+                yield f"{shown}:{line} imports {name}: what is outside comes through ports (jobs/ports)"
             elif _is_below(name, _PROCESSES):
-                yield f"{place}:{line} imports {name}: of Coinslot an endpoint may import jobs and shared alone"
+                yield f"{shown}:{line} imports {name}: of Coinslot an endpoint may import jobs and shared alone"
 
 
 def _is_below(name: str, modules: tuple[str, ...]) -> bool:

@@ -58,13 +58,6 @@ def installed_packages() -> tuple[Package, ...]:
     return tuple(_loaded(point) for point in found)
 
 
-def package(prefix: str) -> Package:
-    """The installed package with this prefix. Raises RefusedPackage."""
-    for point in entry_points(group=ENTRY_POINTS, name=prefix):
-        return _loaded(point)
-    raise RefusedPackage(f"no installed package has an entry point {prefix!r} of the group {ENTRY_POINTS}")
-
-
 def refuse_collisions(own: Sequence[Endpoint], packages: Iterable[Package]) -> None:
     """Raises RefusedPackage when two endpoints have one operation id, as those with one name have."""
     taken = {endpoint.operation_id: endpoint.name for endpoint in own}
@@ -90,10 +83,16 @@ def _loaded(point: EntryPoint) -> Package:
         value = point.load()
         declared = tuple(value() if callable(value) else value)
     except Exception as error:  # whatever the package's code raises
-        raise RefusedPackage(f"{origin}: {point.value} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise RefusedPackage(
+            f"{origin}: {point.value} cannot be loaded: {type(error).__name__}: {_line(error)}"
+        ) from error
     for sentence in breaches(point.name, declared):
         raise RefusedPackage(f"{origin}: {sentence}")
     return Package(point.name, origin, declared, _installed_at(point))
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _origin(point: EntryPoint) -> str:

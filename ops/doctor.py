@@ -25,7 +25,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import channel_checks, recipients
 from ops.queries import address, api_place, get_json, read_pools, unreadable
-from shared.endpoint import ENTRY_POINTS, REFUSED
+from shared.endpoint import ENTRY_POINTS, PACKAGE_REFUSED
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
@@ -117,7 +117,7 @@ def _packages() -> Findings:
     *_, sentence = ["", *found.stderr.splitlines()]
     if found.returncode == 0:
         yield Finding("ok", "packages", "; ".join(found.stdout.splitlines()))
-    elif found.returncode == REFUSED:
+    elif found.returncode == PACKAGE_REFUSED:
         yield Finding("fail", "packages", sentence)
     else:
         yield Finding(

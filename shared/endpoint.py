@@ -53,7 +53,7 @@ class Flavour(enum.Enum):
 
 ENTRY_POINTS = "coinslot.endpoints"
 """The group of entry points by which packages add endpoints (jobs/packages.py)."""
-REFUSED = 3
+PACKAGE_REFUSED = 3
 """Exit code of `python -m jobs.catalogue` when a package is refused."""
 
 ALL_RAILS = tuple(Rail)

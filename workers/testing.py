@@ -8,9 +8,9 @@ import msgspec
 
 from jobs.catalogue import installed
 from jobs.observation import Previous
-from jobs.packages import package
+from jobs.packages import installed_packages
 from jobs.ports import NO_PORTS, Context, Ports
-from shared.endpoint import Endpoint
+from shared.endpoint import ENTRY_POINTS, Endpoint
 from shared.outcome import Failed
 from workers.execute import decode_request, execute
 
@@ -28,9 +28,13 @@ def sold(prefix: str) -> tuple[Endpoint, ...]:
 
     Raises:
         RefusedPackage: this package, or another that is installed, cannot be sold.
+        LookupError: no installed package has the prefix.
     """
-    names = {endpoint.name for endpoint in package(prefix).endpoints}
-    return tuple(endpoint for endpoint in installed() if endpoint.name in names)
+    installed()
+    for package in installed_packages():
+        if package.prefix == prefix:
+            return package.endpoints
+    raise LookupError(f"no installed package has an entry point {prefix!r} of the group {ENTRY_POINTS}")
 
 
 def answered(endpoint: Endpoint, request: object, *, ports: Ports = NO_PORTS, previous: Previous | None = None) -> Any:

@@ -23,7 +23,7 @@ from jobs.package_imports import forbidden_imports
 from jobs.packages import RefusedPackage
 from jobs.site import SiteRequest
 from shared.call_path import path_of, split
-from shared.endpoint import REFUSED, Endpoint, Example
+from shared.endpoint import PACKAGE_REFUSED, Endpoint, Example
 from shared.money import Price
 from shared.pools import POOLS, PoolPolicy, add_pool
 from tests.each import each
@@ -239,7 +239,7 @@ def test_the_start_is_refused_with_the_sentence(
         application()
     assert processes.main([]) == 1
     assert capsys.readouterr().err == f"coinslot: {said}\n"
-    assert catalogue.main() == REFUSED
+    assert catalogue.main() == PACKAGE_REFUSED
     assert capsys.readouterr().err == f"{said}\n"
 
 
