@@ -10,9 +10,12 @@ import contextlib
 import json
 import shutil
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -24,6 +27,7 @@ from ops import channel_checks, listing_state, recipients
 from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, read_pools, supported_networks, unreadable
 from ops.settlement_costs import sentence, settlement_costs
+from shared.endpoint import ENTRY_POINTS, PACKAGE_REFUSED
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
@@ -64,6 +68,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     """Run all checks."""
     yield from _names(settings, environment)
     yield from _users(settings)
+    yield from _packages()
     yield from _key_files(settings)
     for url, place in settings.ledger_places:
         of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
@@ -106,6 +111,23 @@ def _users(settings: Settings) -> Findings:
         yield Finding("warn", "users", f"{PREFIX}FACILITATOR_USER is not set: the API's user reads the settlers' keys")
     else:
         yield Finding("ok", "users", f"{settings.user} serves, and {settings.facilitator_user} settles")
+
+
+def _packages() -> Findings:
+    """In a process of its own, because this one knows no endpoints, and their code is not ours."""
+    if not entry_points(group=ENTRY_POINTS):
+        return
+    command = [sys.executable, "-m", "jobs.catalogue"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    *_, sentence = ["", *found.stderr.splitlines()]
+    if found.returncode == 0:
+        yield Finding("ok", "packages", "; ".join(found.stdout.splitlines()))
+    elif found.returncode == PACKAGE_REFUSED:
+        yield Finding("fail", "packages", sentence)
+    else:
+        yield Finding(
+            "warn", "packages", f"not checked: run `python -m jobs.catalogue` where the API runs ({sentence})"
+        )
 
 
 def _key_files(settings: Settings) -> Findings:

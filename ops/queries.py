@@ -10,7 +10,8 @@ import httpx
 import redis
 
 from shared.pools import Pool
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.queue.pool_states import SCRIPT, PoolState, arguments, pool_states
+from shared.queue.streams import POOL_NAMES
 from shared.servers.ledger_servers import ask_each_bucket
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.secret_files import read_headers
@@ -59,9 +60,16 @@ def get_json(
     return answer.status_code, content if isinstance(content, dict) else None
 
 
-def read_pools(queue: redis.Redis) -> dict[Pool, PoolState]:
+def known_pools(queue: redis.Redis) -> tuple[str, ...]:
+    """Our pools, and those of packages, which this process has not loaded. Raises RedisError."""
+    added = cast(bytes | None, queue.get(POOL_NAMES)) or b""
+    return (*(pool.value for pool in Pool), *added.decode().split())
+
+
+def read_pools(queue: redis.Redis) -> dict[str, PoolState]:
     """The pools, as the queue Redis has them. Raises RedisError."""
-    return pool_states(cast(list[Any], queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)))
+    pools = known_pools(queue)
+    return pool_states(cast(list[Any], queue.eval(SCRIPT, *cast(Any, arguments(pools)))), pools)
 
 
 def count_of(ledger: Sequence[redis.Redis], index: Sequence[str]) -> int:

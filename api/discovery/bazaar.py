@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from api.discovery import schemas
 from api.discovery.listing import Listing, published, resource
+from jobs import schemas
 from shared.endpoint import Endpoint
 from shared.x402.wire import BAZAAR, X402_VERSION
 

@@ -25,7 +25,7 @@ from litestar.routes import ASGIRoute
 from api import redis_client
 from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import CATALOGUE, installed
 from shared.endpoint import Endpoint
 from shared.pools import Pool
 from shared.queue.streams import GROUP, stream_key, unavailable_key
@@ -327,7 +327,7 @@ def worker(
     monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
     monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
     broker = create_broker()
-    queues = {endpoint.pool.value for endpoint in CATALOGUE} - {Pool.RENDER.value}
+    queues = {str(endpoint.pool) for endpoint in installed()} - {Pool.RENDER.value}
     worker = dramatiq.Worker(broker, queues=queues, worker_threads=4, worker_timeout=100)
     worker.start()
     # A call is refused while nobody reads its queue.
