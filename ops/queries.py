@@ -13,6 +13,8 @@ from shared.pools import Pool
 from shared.queue.pool_states import SCRIPT, PoolState, arguments, pool_states
 from shared.queue.streams import POOL_NAMES
 from shared.servers.ledger_servers import ask_each_bucket
+from shared.settings.cdp_key import read_cdp_key
+from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, Settings
 
 TIMEOUT_S = 5.0
@@ -74,3 +76,17 @@ def count_of(ledger: Sequence[redis.Redis], index: Sequence[str]) -> int:
     """What is in an index of the ledger, of all its buckets. Raises RedisError."""
     counts: list[int] = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(index[bucket]))
     return sum(counts)
+
+
+def supported_networks(facilitator: str, headers_file: str, cdp_key_file: str) -> tuple[int, set[object] | None]:
+    """Status of a facilitator's answer to /supported, and the networks in it; None when there is none. Raises InvalidSetting.
+
+    Args:
+        headers_file, cdp_key_file: as in the settings of its rail.
+    """
+    url = f"{facilitator.rstrip('/')}/supported"
+    headers, cdp_key = read_headers(headers_file), read_cdp_key(cdp_key_file)
+    status, answer = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
+    if answer is None:
+        return status, None
+    return status, {kind.get("network") for kind in answer.get("kinds", []) if isinstance(kind, dict)}
