@@ -47,7 +47,7 @@ from api.services import Services
 from api.sharded import as_one
 from api.shop import Shop
 from jobs import price_list
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import installed
 from jobs.site import site_of
 from shared.endpoint import Endpoint
 from shared.observability import tracing
@@ -64,13 +64,18 @@ RELOAD = "reload"
 """The key of the app's state that has the function which reads the price list again."""
 
 
-def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Litestar:
+def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] | None = None) -> Litestar:
     """Build the API.
+
+    Args:
+        catalogue: what is sold; None: all that is installed.
 
     Raises:
         InvalidSetting: a setting is missing or has the wrong form.
+        RefusedPackage: an installed package cannot be sold.
     """
     settings = settings or Settings.from_env(os.environ)
+    catalogue = installed() if catalogue is None else catalogue
     master, previous = read_sealing_keys(settings)
     site = site_of(egress(settings), settings.readable)
     rails = configured_rails(settings)

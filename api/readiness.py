@@ -19,7 +19,6 @@ from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 from shared.observability import confinement_notes
-from shared.pools import Pool
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
@@ -65,11 +64,11 @@ class Readiness:
         self._endpoints = sold
 
     @property
-    def _sold(self) -> dict[Pool, list[str]]:
+    def _sold(self) -> dict[str, list[str]]:
         """By pool, the names of what is sold from it."""
         sold = self._endpoints()
         return {
-            pool: [endpoint.name for endpoint in sold if endpoint.pool is pool]
+            pool: [endpoint.name for endpoint in sold if endpoint.pool == pool]
             for pool in sorted({endpoint.pool for endpoint in sold})
         }
 
@@ -194,7 +193,7 @@ def _name(rail: ConfiguredRail) -> str:
     return f"facilitator:{rail.rail}"
 
 
-def _workers(pool: Pool) -> str:
+def _workers(pool: str) -> str:
     return f"workers:{pool}"
 
 

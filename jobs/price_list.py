@@ -15,13 +15,13 @@ import sys
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from jobs.catalogue import CATALOGUE, UPDATED
-from shared.endpoint import Endpoint
+from jobs.catalogue import installed, updated
+from jobs.packages import RefusedPackage
+from shared.endpoint import PACKAGE_REFUSED, Endpoint
 from shared.money import ExcessPrecision, Price
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 
@@ -62,24 +62,29 @@ def written(prices: Mapping[str, Price]) -> str:
     return json.dumps({name: price.text() for name, price in prices.items()}, sort_keys=True, separators=(",", ":"))
 
 
-def read(settings: Settings, catalogue: Sequence[Endpoint] = CATALOGUE) -> PriceList:
+def read(settings: Settings, catalogue: Sequence[Endpoint] | None = None) -> PriceList:
     """Read what these settings sell of a catalogue.
+
+    Args:
+        catalogue: None: all that is installed.
 
     Raises:
         InvalidSetting: a name, a price or the file is wrong, or nothing is left.
+        RefusedPackage: an installed package cannot be sold.
     """
+    catalogue = installed() if catalogue is None else catalogue
     names = [endpoint.name for endpoint in catalogue]
     sold = _sold(settings.sell, names)
     own: Mapping[str, Price | None] = {}
-    updated = int(datetime.fromisoformat(UPDATED).timestamp())
+    changed = int(updated().timestamp())
     if settings.prices_file:
-        own, changed = _own_prices(Path(settings.prices_file), names)
-        updated = max(updated, changed)
+        own, written_at = _own_prices(Path(settings.prices_file), names)
+        changed = max(changed, written_at)
     priced = {endpoint.name: own.get(endpoint.name, endpoint.price) for endpoint in catalogue if endpoint.name in sold}
     prices = {name: price for name, price in priced.items() if price is not None}
     if names and not prices:
         raise InvalidSetting(f"nothing is left to sell: look at {SELL} and {PRICES_FILE}")
-    return PriceList(prices, updated)
+    return PriceList(prices, changed)
 
 
 def _sold(text: str, names: Sequence[str]) -> Collection[str]:
@@ -156,12 +161,12 @@ def _price(where: str, value: object) -> Price | None:
 
 
 def main() -> int:
-    """Print what is sold. Returns 0, or 1 with the reason on stderr."""
+    """Print what is sold. Returns 0, or PACKAGE_REFUSED with the reason on stderr."""
     try:
         found = read(Settings.from_env(os.environ))
-    except InvalidSetting as error:
+    except (InvalidSetting, RefusedPackage) as error:
         print(error, file=sys.stderr)
-        return 1
+        return PACKAGE_REFUSED
     print(found.version)
     for name, price in found.prices.items():
         print(name, price.text())

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast
 
 from redis.exceptions import RedisError
 
+from shared.endpoint import PACKAGE_REFUSED
 from shared.ledger.keys import SELLERS, bucket_in
 from shared.servers.ledger_servers import connect_ledger, of_bucket
 from shared.servers.ledger_start import WrongLedger
-from shared.settings.service import InvalidSetting, Settings
+from shared.settings.service import Settings
 
 FRESH_MS = 45_000
 """A process that runs has noted its list twice in this time (api/payment/price_lists.py)."""
 
 
-def examine(settings: Settings) -> Iterator[tuple[Literal["ok", "warn", "fail"], str]]:
-    """What is to be said of the prices, each with its level."""
-    try:
-        from jobs import price_list  # a machine of the operator's commands alone has not what endpoints need
-
-        found = price_list.read(settings)
-    except ImportError:
-        yield "warn", "the price list is not checked: the packages of the API are not installed here"
+def examine(settings: Settings, environment: Mapping[str, str]) -> Iterator[tuple[Literal["ok", "warn", "fail"], str]]:
+    """What is to be said of the prices, each with its level. The list is read in a process of its own, because this one knows
+    no endpoints."""
+    command = [sys.executable, "-m", "jobs.price_list"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    *_, sentence = ["", *found.stderr.splitlines()]
+    if found.returncode == PACKAGE_REFUSED:
+        yield "fail", sentence
         return
-    except InvalidSetting as error:
-        yield "fail", str(error)
+    if found.returncode:
+        yield "warn", f"not checked: run `python -m jobs.price_list` where the API runs ({sentence})"
         return
-    yield "ok", f"{len(found.prices)} calls are sold, at the prices of version {found.version}"
+    own, *sold = found.stdout.splitlines()
+    yield "ok", f"{len(sold)} calls are sold, at the prices of version {own}"
     for process, version in sorted(_sellers(settings).items()):
-        if version != found.version:
+        if version != own:
             remedy = "`coinslot-ops reload` there, or restart it where COINSLOT_SELL is another"
             yield "warn", f"the API process {process} sells at the prices of version {version}: {remedy}"
 

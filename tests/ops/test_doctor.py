@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,8 @@ def test_what_the_api_sells_at_is_held_against_the_price_list(clean_redis: str, 
     prices = tmp_path / "prices.toml"
     settings = dataclasses.replace(Settings(), ledger_url=clean_redis, prices_file=str(prices))
     prices.write_text('ecko = "0.1"')
-    ((level, detail),) = price_checks.examine(settings)
+    environment = {**os.environ, "COINSLOT_PRICES_FILE": str(prices)}
+    ((level, detail),) = price_checks.examine(settings, environment)
     assert (level, "'ecko' is no call: did you mean echo?" in detail) == ("fail", True)
 
     prices.write_text('echo = "0.1"')
@@ -99,7 +101,7 @@ def test_what_the_api_sells_at_is_held_against_the_price_list(clean_redis: str, 
         now = client.time()[0] * 1000
         sellers = {f"here:1 {version}": now, "here:1 old": now - 1, "here:2 old": now, "there:3 gone": now - 60_000}
         client.zadd(SELLERS, sellers)
-    found = list(price_checks.examine(settings))
+    found = list(price_checks.examine(settings, environment))
     assert [level for level, _ in found] == ["ok", "warn"]
     assert found[0][1] == f"29 calls are sold, at the prices of version {version}"
     assert found[1][1].startswith(
