@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import sys
@@ -18,6 +17,7 @@ from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
 from shared.observability.metrics import metrics
 from shared.process.allocator import keep_freed_memory
+from shared.process.command_line import command_line
 from shared.process.forked_workers import prepare_forks
 from shared.process.gc_tuning import tune_gc
 from shared.process.setting_names import read_settings
@@ -92,7 +92,7 @@ def serve(application: str, host: str, port: int, log: str) -> None:
 
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
-    parser = argparse.ArgumentParser(prog="python -m api", description="Run the API.")
+    parser = command_line("python -m api", "Run the API.")
     parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
     arguments = parser.parse_args()
     settings = read_settings(os.environ)

@@ -22,6 +22,7 @@ from shared.pools import Pool
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
+from shared.version import VERSION
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
 _FRESH = {"Cache-Control": "no-store"}
@@ -68,8 +69,8 @@ class Readiness:
         """The two routes. Both are free."""
 
         @route("/healthz", http_method=_READ, sync_to_thread=False)
-        def healthz() -> Response[dict[str, bool]]:
-            return Response({"ok": True}, headers=_FRESH)
+        def healthz() -> Response[dict[str, Any]]:
+            return Response({"ok": True, "version": VERSION}, headers=_FRESH)
 
         @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:

@@ -22,6 +22,7 @@ from coinslot.channel_wallet import ChannelOptions
 from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.spending_caps import Caps
+from shared.version import VERSION
 from shared.x402.networks import Rail
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ async def _standard_streams(tools: McpServer) -> None:
     # A read of standard input cannot be interrupted, and dying at any moment loses nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    server = tools.server(_version())
+    server = tools.server(VERSION)
     try:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
@@ -206,7 +207,7 @@ async def _http(tools: McpServer, port: int) -> None:
 
     listening = _listening(port)
     # With this host it takes only requests whose Host and Origin are of this machine: no page of a browser can call it.
-    app = gone_clients.watched(tools.server(_version()).streamable_http_app(host=HOST))
+    app = gone_clients.watched(tools.server(VERSION).streamable_http_app(host=HOST))
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
     await uvicorn.Server(config).serve(sockets=[listening])
 
@@ -215,14 +216,3 @@ def _base_url(url: str | None, env: Mapping[str, str], folder: Path) -> str:
     """Of a server whose calls cannot be paid. Raises InvalidCall."""
     path = sandbox_file.find(env, folder)
     return server_address.find(url, env=env, sandbox=None if path is None else sandbox_file.read(path))
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    for distribution in ("coinslot-client", "coinslot"):
-        try:
-            return version(distribution)
-        except PackageNotFoundError:
-            continue
-    return ""
