@@ -24,6 +24,7 @@ from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
 from shared.sealing.keys import read_sealing_keys
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
+from shared.servers.queue_start import checked_by_api, refuse_wrong_queue
 from shared.settings.service import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def main() -> None:
     refuse_root(settings)
     read_sealing_keys(settings)  # report a mistake before anything is served
     refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
+    refuse_wrong_queue(settings, checked_by_api(), run_check)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

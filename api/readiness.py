@@ -34,6 +34,7 @@ PORT_SENTENCES = {
     "no_egress": "the workers' machine has no route to the internet",
     "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
     "unconfined_children": "this kernel does not filter system calls (seccomp), which COINSLOT_PRODUCTION=1 asks for",
+    "outdated": "the workers do not know what the API sends them. Restart them in the API's version",
     "browser_not_started": "the browser cannot be started. The worker's log says why",
 }
 """What a port's reason means to the operator."""

@@ -35,10 +35,11 @@ from shared.sealing.answers import AnswerSealer
 from shared.sealing.keys import read_sealing_keys
 from shared.sealing.sealing import Sealer
 from shared.servers.ledger_servers import run_check
-from shared.servers.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
+from shared.servers.ledger_start import known_servers, refuse_wrong_ledger
+from shared.servers.queue_start import checked_by_worker, refuse_wrong_queue
 from shared.servers.redis_connection import RedisConnection, connect
 from shared.settings.rails import EvmRailSettings
-from shared.settings.service import Settings
+from shared.settings.service import InvalidSetting, Settings
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore, ClaimTerms
 from workers.children import ChildPool
@@ -155,7 +156,8 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     refuse_root(settings)
     try:
         refuse_wrong_ledger(settings, run_check)
-    except WrongLedger as error:
+        refuse_wrong_queue(settings, checked_by_worker(), run_check)
+    except InvalidSetting as error:
         sys.exit(f"coinslot worker: {error}")
     known = known_servers(settings)
     master, previous = read_sealing_keys(settings)

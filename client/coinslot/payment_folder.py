@@ -22,6 +22,7 @@ from coinslot.payment import SignedPayment
 from coinslot.spending import SpendingLog
 from coinslot.spending_journal import SpendingJournal
 from coinslot.state_folder import sync_folder
+from shared.layouts import SAVED_PAYMENTS, UnknownLayout
 from shared.money import Price
 
 _FILES = "payment-*.json"
@@ -29,8 +30,13 @@ _UNFINISHED_FILES = ".payment-*.json"
 _UNFINISHED_FOR_S = 60.0
 
 
+class _Layout(msgspec.Struct, frozen=True):
+    layout: int = SAVED_PAYMENTS.unnumbered
+
+
 class _Saved(msgspec.Struct, frozen=True, rename="camel"):
-    """`body` is base64 in the file; `signed_at` is Unix seconds; `reservation` is empty without caps."""
+    """`body` is base64 in the file; `signed_at` is Unix seconds; `reservation` is empty without caps.
+    `layout` is the file's."""
 
     url: str
     body: bytes | None
@@ -40,6 +46,7 @@ class _Saved(msgspec.Struct, frozen=True, rename="camel"):
     payer: str
     signed_at: int
     reservation: str = ""
+    layout: int = SAVED_PAYMENTS.unnumbered
 
 
 class SavedPayment:
@@ -114,6 +121,7 @@ class PaymentFolder:
                 payer=payment.payer,
                 signed_at=payment.signed_at,
                 reservation=reservation,
+                layout=SAVED_PAYMENTS.written,
             )
         )
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -173,6 +181,11 @@ def claim(path: Path) -> SavedPayment:
     except BlockingIOError:
         os.close(descriptor)
         raise PaymentInUse(f"another process waits for the answer to {path}", hint="Wait until it has ended.") from None
+    except UnknownLayout:
+        os.close(descriptor)
+        raise InvalidCall(
+            f"{path} is from a newer version of coinslot", hint="Update coinslot, then try again."
+        ) from None
     except (ValueError, RecursionError):
         os.close(descriptor)
         raise InvalidCall(f"{path} is not a saved payment") from None
@@ -183,6 +196,7 @@ def claim(path: Path) -> SavedPayment:
 
 def _decoded(content: bytes) -> tuple[SignedPayment, str]:
     """The payment and its reservation. Raises ValueError, RecursionError."""
+    SAVED_PAYMENTS.refuse(msgspec.json.decode(content, type=_Layout).layout)
     saved = msgspec.json.decode(content, type=_Saved)
     payment = SignedPayment(
         url=saved.url,

@@ -18,8 +18,9 @@ from api import redis_client
 from api.redis_client import Redis, RedisLost
 from compose import processes
 from ops import main as ops_command
+from shared.layouts import LEDGER
 from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
-from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, LAYOUT, checked
+from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, checked
 from shared.ledger.position import KEY as PLACE
 from shared.servers import ledger_servers
 from shared.servers.ledger_start import RunCheck, known_servers, refuse_wrong_ledger
@@ -81,7 +82,7 @@ def test_an_empty_ledger_gets_the_number(server: redis.Redis, settings: Settings
     """And the processes that start later find it."""
     for _ in range(2):
         refuse_wrong_ledger(settings, run)
-        assert server.mget(KEY, PLACE) == [str(LAYOUT), "1 of 1"]
+        assert server.mget(KEY, PLACE) == [str(LEDGER.written), "1 of 1"]
         assert known_servers(settings) == {"1 of 1"}
 
 
@@ -94,7 +95,7 @@ def test_a_ledger_of_this_layout_without_a_number_is_adopted(
     (settings.key_file.with_name("coinslot.key.ledger")).write_text("1 of 1")
     server.mset({**keys, record_key(CHARGED): "a record"})
     refuse_wrong_ledger(settings, run)
-    assert server.get(KEY) == str(LAYOUT)
+    assert server.get(KEY) == str(LEDGER.written)
 
 
 @each_client

@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
@@ -19,9 +18,20 @@ from redis.exceptions import RedisError, ResponseError
 
 from shared.failpoints import reach
 from shared.queue import queue_clock
+from shared.queue.message import wrong_layout
 from shared.queue.queue_clock import QueueClock
 from shared.queue.replies import LIST_TTL_S
-from shared.queue.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
+from shared.queue.streams import (
+    FIELD,
+    GROUP,
+    LEASE_MS,
+    MAX_DELIVERIES,
+    OUTDATED,
+    OUTDATED_MS,
+    RENEW_MS,
+    consumer_name,
+    stream_key,
+)
 from shared.servers.redis_connection import RedisConnection
 from workers.queue.availability import AvailabilityReport
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
@@ -95,13 +105,14 @@ class StreamConsumer(Consumer):
         self._stream = stream_key(queue_name)
         self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
-        self._name = f"{os.uname().nodename}:{uuid.uuid4().hex}"  # compose/probe.py looks for the host
+        self._name = consumer_name(os.uname().nodename)
         self._report = AvailabilityReport(self._reading, queue_name, self._name)
         self._fetched: deque[StreamMessage] = deque()
         # Without messages that run inline: they take less time than a lease.
         self._held: set[bytes] = set()
         self._room = threading.Condition()
         self._renewed_at = 0.0
+        self._outdated_until = 0.0
         self._finished: deque[StreamMessage] = deque()
         self._acking_lock = threading.Lock()
         # Of an inline batch: they are sent in one write with the next read, which saves a round trip.
@@ -121,6 +132,8 @@ class StreamConsumer(Consumer):
                 self._renew()
             if not self._may_work():
                 self._wait_without_fetching()
+            elif time.monotonic() < self._outdated_until:
+                self._wait_without_fetching(OUTDATED)  # what was fetched beside that message has been run
             else:
                 self._report.withdraw()
                 if is_due:
@@ -185,10 +198,10 @@ class StreamConsumer(Consumer):
     def _may_work(self) -> bool:
         return not self.is_stopping and not self._unavailable_reason()
 
-    def _wait_without_fetching(self) -> None:
+    def _wait_without_fetching(self, reason: str = "") -> None:
         self._send_pending_acks()
         self._give_back()
-        if not self.is_stopping and (reason := self._unavailable_reason()):
+        if not self.is_stopping and (reason := reason or self._unavailable_reason()):
             self._report.renew(reason)
         time.sleep(self._block_ms / 1000)
 
@@ -302,12 +315,33 @@ class StreamConsumer(Consumer):
                 # Not one of our messages: every consumer would fail to decode it, for ever.
                 self._reading.send(self._commands([entry_id], ()))
                 continue
+            if why := self._is_for_others(message):
+                self._leave(entry_id, fields[_FIELD], message, why)
+                continue
             messages.append(StreamMessage(message, entry_id))
         if self._inline is None:
             with self._room:
                 messages = [message for message in messages if message.entry_id not in self._held]
                 self._held.update(message.entry_id for message in messages)
         return messages
+
+    def _is_for_others(self, message: dramatiq.Message[Any]) -> str:
+        """Why only a worker of another version can run a message; empty when this one can, or when no worker can."""
+        if not isinstance(message.kwargs.get("deadline_ms"), int):  # it is none of ours
+            return ""
+        if message.actor_name not in self._broker.actors:
+            return f"this version does not know {message.actor_name}"
+        return wrong_layout(message.options)
+
+    def _leave(self, entry_id: bytes, content: bytes, message: dramatiq.Message[Any], why: str) -> None:
+        """Leave a message to other workers: it is added anew, so its deliveries here do not count. After its deadline nobody
+        waits for it, and the payment remains in the ledger."""
+        log.error("message %s is left to other workers: %s", message.message_id, why)
+        self._outdated_until = time.monotonic() + OUTDATED_MS / 1000
+        again = [("XADD", self._stream, "*", FIELD, content)]
+        if message.kwargs["deadline_ms"] < self._clock.now_s() * 1000:
+            again = []
+        self._reading.send((("MULTI",), *again, *self._commands([entry_id], ()), ("EXEC",)))
 
     def _reply_and_remove(self, messages: Sequence[StreamMessage]) -> None:
         """Reply to messages and remove them, in one write. The caller holds `_acking_lock`."""
