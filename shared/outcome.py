@@ -91,7 +91,7 @@ class Ok(msgspec.Struct, frozen=True, tag="ok", array_like=True):
     """An answer: the response body as UTF-8 JSON, encoded once in the worker."""
 
     body: bytes
-    layout: int = ANSWERS.written
+    layout: int = ANSWERS.unnumbered
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed", array_like=True):
@@ -108,7 +108,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed", array_like=True):
     detail: str
     reason: str | None = None
     retryable: bool = False
-    layout: int = ANSWERS.written
+    layout: int = ANSWERS.unnumbered
 
 
 Outcome = Ok | Failed

@@ -70,7 +70,7 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     taken_s: float = 0.0
     waited_s: float = 0.0
     is_whole: bool = True
-    layout: int = REPLIES.written
+    layout: int = REPLIES.unnumbered
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -37,8 +37,8 @@ def stream_key(queue_name: str) -> str:
 
 
 def consumer_name(host: str) -> str:
-    """A name for a new consumer. compose/probe.py looks for the host, and an API that starts (shared/servers/queue_start.py) for
-    the layouts of messages that the consumer reads, the oldest and the newest."""
+    """A name for a new consumer. compose/probe.py looks for the host, and shared/servers/queue_start.py, when an API starts,
+    for the layouts of messages that the consumer reads, the oldest and the newest."""
     return f"{host}:{uuid.uuid4().hex}:{min(MESSAGES.read)}-{max(MESSAGES.read)}"
 
 

@@ -64,7 +64,7 @@ class AnswerSealer:
         """
         if with_previous and self._previous is not None:
             return self._previous.seal(result, endpoint, payment_id, secret)
-        if result.layout != ANSWERS.written:  # a child that was taken over chooses what it sends
+        if result.layout != ANSWERS.written:  # a child that was taken over chooses its own
             result = msgspec.structs.replace(result, layout=ANSWERS.written)
         return self._sealer(secret).seal(outcome.encode(result), _binding(endpoint, payment_id))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coinslot.delivery import RetryPolicy
+from shared.layouts import SAVED_PAYMENTS
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Run, Shop
@@ -158,3 +159,16 @@ def test_ctrl_c_after_paying_keeps_the_payment(
     assert "--resume" in run.err
     [kept] = sandbox.parent.glob("payment-*.json")
     assert json.loads(kept.read_text())["paymentSignature"] == shop.payments[0]
+
+
+def test_a_payment_that_a_newer_version_saved_is_kept_for_it(lost: tuple[Run, Path], command: Command) -> None:
+    """It may say what this version does not know. Files of the first release have no number."""
+    _, path = lost
+    saved = json.loads(path.read_bytes())
+    assert saved.pop("layout") == SAVED_PAYMENTS.written
+    path.write_text(json.dumps({**saved, "layout": SAVED_PAYMENTS.written + 1}))
+    run = command("call", "echo", BODY, "--resume", str(path))
+    assert run.code == 2
+    assert "newer version" in run.err
+    path.write_text(json.dumps(saved))
+    assert command("call", "echo", BODY, "--resume", str(path)).code == 0

@@ -1,0 +1,348 @@
+"""Buys under one version, stops it in the worst moment, and has the other version end what was begun: OLD, NEW, and OLD again;
+then restarts one process after the other, in both directions, while calls are made. `scripts/upgrade-test OLD NEW`.
+
+Chains, sites and queue stay as compose/embedded.py starts them. The ledger's server is restarted between versions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import aiohttp
+import msgspec
+import redis
+
+from compose.embedded import Embedded, embed
+from compose.sandbox.child import claim_port
+from shared.ledger.channels import channel_key, is_voucher
+from shared.ledger.keys import OPEN, RERUN_MS, bucket_of, bucket_of_payer, record_key
+from shared.x402.networks import Rail
+from tests.chaos.caller import Caller, Purchase, calling
+from tests.chaos.checker import check
+from tests.chaos.history import History, Transfer, read_history
+from tests.time_limits import patience
+from tests.upgrade.purchases import FAILS, RAILS, WATCHES, Channel, Shop, transfers
+from tests.upgrade.revision import Revision
+
+FAILPOINTS = ("claimed", "before-settle", "facilitator-answered", "settled", "enqueued", "reply-received")
+"""Where API processes of the first version are killed, each with DYING calls in flight."""
+DYING = 8
+IN_FLIGHT = 48
+"""Payments that are signed when all processes are killed. A quarter is not sent before the next version runs."""
+AGED = 3
+"""Charged calls without an answer that are made a day old: they are refundable under the next version."""
+SHARES = {Rail.BASE: 0.5, Rail.SOLANA: 0.15, Rail.STELLAR: 0.15}
+"""Of what is bought; the rest is paid with both tokens of the XRP Ledger."""
+AT_ONCE = 12
+END_WITHIN_S = patience(90.0)
+LOAD = (Rail.BASE, Rail.BASE, Rail.BASE, Rail.SOLANA, Rail.STELLAR, Rail.XRPL_USDC)
+"""The rails of those who buy one call after the other during a rolling restart."""
+PASSING = frozenset({"unavailable", "settlement_unknown"})
+"""Codes of a 503 after which a payment is sent again: there is one facilitator, which stops before its successor starts."""
+FORWARD: tuple[tuple[str, ...], ...] = ((),)
+BACK = (("api",), ())
+"""The orders of `coinslot-ops restart`: the API is the last to be updated, and the first to go back (docs/operations.md)."""
+
+
+class Upgrade:
+    """One run.
+
+    Args:
+        folder: of the answers that callers got.
+    """
+
+    def __init__(self, shop: Shop, revision: Revision, caller: Caller, embedded: Embedded, folder: Path) -> None:
+        self._shop = shop
+        self._revision = revision
+        self._caller = caller
+        self._settings = embedded.settings
+        self._folder = folder
+        self._held = {rail: Decimal(0) for rail in RAILS}
+        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._channel: Channel | None = None
+        self._aged: set[str] = set()
+        self.bought: list[Purchase] = []
+        self.failing: list[Purchase] = []
+        self.vouchers: list[Purchase] = []
+        self.violations: list[str] = []
+
+    async def first(self, checkout: Path, count: int) -> None:
+        """So many payments, in every state, under the first version."""
+        self._revision.install(checkout)
+        await asyncio.to_thread(self._revision.start)
+        self._held = await asyncio.to_thread(self._shop.held)
+        self._channel = await asyncio.to_thread(self._shop.channel)
+        poor = await asyncio.gather(*(asyncio.to_thread(self._shop.poor_purchase) for _ in range(5)))
+        await self._ask(poor, self.bought)
+        self.failing += [await asyncio.to_thread(self._shop.purchase, Rail.BASE, "rss", FAILS) for _ in range(5)]
+        await self._ask(self.failing, [])
+        await self._buy(count - len(poor) - len(self.failing) - len(FAILPOINTS) * DYING - IN_FLIGHT)
+        for failpoint in FAILPOINTS:
+            port = claim_port(0)
+            with self._revision.dying_api(failpoint, port) as origin:
+                await self._lose([Rail.BASE] * DYING, origin)
+        await self._pull_the_plug(kills_facilitator=True)
+
+    async def next(self, name: str, checkout: Path, count: int) -> None:
+        """Another version ends what was begun, answers again what was answered, and sells; then it is killed, too."""
+        began = time.monotonic()
+        await asyncio.to_thread(self._restart_ledger)
+        found = Counter(record.get("state", "") for record in self._history().records.values())
+        self._revision.install(checkout)
+        await asyncio.to_thread(self._revision.start)
+        await self._end()
+        await self._answer_again(name)
+        await self._buy(count)
+        print(f"{name}: found {dict(found)} and ended it in {time.monotonic() - began:.0f} s", flush=True)
+        await self._pull_the_plug(kills_facilitator=False)
+
+    async def rolling(self, name: str, checkout: Path, orders: Sequence[Sequence[str]]) -> None:
+        """Replace one process after the other while calls are made, none of which may fail."""
+        is_over = asyncio.Event()
+        began, first = time.monotonic(), len(self.bought)
+        buying = [asyncio.create_task(self._keep_buying(rail, is_over)) for rail in LOAD]
+        self._revision.install(checkout)
+        for lines in orders:
+            await asyncio.to_thread(self._revision.restart, *lines)
+        is_over.set()
+        await asyncio.gather(*buying)
+        calls, answers = self.bought[first:], Counter[str]()
+        for one in calls:
+            said = [f"{answer.status} {answer.code}".strip() for answer in one.answers]
+            answers.update(said)
+            is_failed = any(answer.status != 200 and answer.code not in PASSING for answer in one.answers)
+            if is_failed or one.end != 200:
+                self.violations.append(f"{name}: a call failed: {one.payment} got {said}")
+        print(f"{name}: {len(calls)} calls in {time.monotonic() - began:.0f} s got {dict(answers)}", flush=True)
+        await self._answer_again(name)
+
+    async def judge(self) -> None:
+        """The invariants of the payments, and of the channel, against the chains."""
+        await self._end()
+        moved = await transfers(self._settings.evm.facilitator_url, self._shop.offers)
+        history = self._history()
+        settled_at = {entry.payment: entry.at for entry in history.journal if entry.event == "SETTLED"}
+        moved = [msgspec.structs.replace(one, at=settled_at.get(one.payment, 0.0)) for one in moved]
+        claims = await asyncio.to_thread(self._shop.claimed)
+        self._check_money(moved, await asyncio.to_thread(self._shop.held), claims)
+        self.violations += check(self._judged(history, moved))
+        self._check_channel(claims)
+        ends = Counter(str(one.end) for one in self.bought)
+        print(
+            f"payments {len(self.bought) + len(self.failing)}, vouchers {len(self.vouchers)}; {len(moved)} moved money; "
+            f"requests {len(history.answers)}; ends {dict(ends)}; refundable {len(history.refundable)}"
+        )
+
+    async def _buy(self, count: int) -> None:
+        """So many calls on all rails, and a tenth out of the channel."""
+        numbers = {rail: int(count * share) for rail, share in SHARES.items()}
+        vouchers = count // 10
+        rest = count - sum(numbers.values()) - vouchers
+        xrpl = [(Rail.XRPL_USDC, Rail.XRPL_RLUSD)[number % 2] for number in range(rest)]
+        await asyncio.gather(
+            *(self._buy_one(rail) for rail, number in numbers.items() for _ in range(number)),
+            self._buy_in_turn(xrpl),
+            self._use_channel(vouchers),
+        )
+
+    async def _buy_one(self, rail: Rail, endpoint: str = "") -> Purchase:
+        async with self._gate:
+            bought = await asyncio.to_thread(self._shop.purchase, rail, endpoint)
+            self.bought.append(bought)
+            await self._caller.insist(bought, within_s=END_WITHIN_S)
+        if bought.end != 200:
+            self.violations.append(f"{bought.endpoint} on {rail} was not answered: {bought.answers[-1]}")
+        return bought
+
+    async def _buy_in_turn(self, rails: Sequence[Rail]) -> None:
+        """Payments of an account on the XRP Ledger have numbers: the next is signed when the one before is settled."""
+        for number, rail in enumerate(rails):
+            await self._buy_one(rail, WATCHES if rail is Rail.XRPL_RLUSD and number % 4 == 1 else "")
+
+    async def _use_channel(self, count: int) -> None:
+        assert self._channel is not None
+        for _ in range(count):
+            voucher = await asyncio.to_thread(self._channel.purchase)
+            self.vouchers.append(voucher)
+            await self._caller.insist(voucher, within_s=END_WITHIN_S)
+
+    async def _keep_buying(self, rail: Rail, is_over: asyncio.Event) -> None:
+        while not is_over.is_set():
+            bought = await asyncio.to_thread(self._shop.purchase, rail, "echo")
+            self.bought.append(bought)
+            await self._caller.insist(bought, within_s=END_WITHIN_S)
+
+    async def _ask(self, purchases: Sequence[Purchase], known: list[Purchase]) -> None:
+        known += purchases
+        await asyncio.gather(*(self._caller.ask(one) for one in purchases))
+
+    async def _lose(self, rails: Sequence[Rail], origin: str) -> None:
+        """Send payments to one process, which dies of them."""
+        made = await asyncio.gather(*(asyncio.to_thread(self._shop.purchase, rail) for rail in rails))
+        self.bought += made
+        async with calling(self._folder, [origin]) as caller:
+            await asyncio.gather(*(caller.ask(one) for one in made))
+
+    async def _pull_the_plug(self, *, kills_facilitator: bool) -> None:
+        """Kill all processes while calls run."""
+        rails = [(*[Rail.BASE] * 4, Rail.SOLANA, Rail.STELLAR)[number % 6] for number in range(IN_FLIGHT - 1)]
+        made = await asyncio.gather(
+            *(asyncio.to_thread(self._shop.purchase, rail) for rail in (*rails, Rail.XRPL_USDC))
+        )
+        self.bought += made
+        sent = made[IN_FLIGHT // 4 :]
+        asking = [asyncio.create_task(self._caller.ask(one)) for one in sent]
+        if kills_facilitator:
+            await asyncio.sleep(0.05)
+            await asyncio.to_thread(self._revision.kill, "facilitator")
+        for ended in itertools.islice(asyncio.as_completed(asking), len(asking) // 4):
+            await ended
+        await asyncio.to_thread(self._revision.pull_the_plug)
+        await asyncio.gather(*asking)
+
+    async def _end(self) -> None:
+        """Every caller repeats its request until there is an end; of those whose payment was made old it is a refund."""
+        waiting = [one for one in (*self.bought, *self.vouchers) if one.end is None and one.payment not in self._aged]
+        await asyncio.gather(*(self._caller.insist(one, within_s=END_WITHIN_S) for one in waiting))
+        await self._ask([one for one in self.bought if one.payment in self._aged], [])
+        self.violations += [f"{one.payment} has no end: {one.answers[-1]}" for one in waiting if one.end is None]
+        self.violations += [f"{name} is not refundable" for name in self._aged - self._history().refundable]
+
+    async def _answer_again(self, name: str) -> None:
+        """What was answered is answered again, and what failed for good fails again; the invariants compare the bytes."""
+
+        async def again(one: Purchase) -> None:
+            before = one.answers[-1]
+            async with self._gate:
+                after = await self._caller.ask(one)
+            if (after.status, after.body) != (before.status, before.body) and before.status != 402:
+                self.violations.append(f"{name}: {one.payment} got {before}, then {after}")
+
+        known = [one for one in self.bought if one.end is not None]
+        await asyncio.gather(*map(again, (*known, *self.vouchers[-3:], *self.failing)))
+
+    def _restart_ledger(self) -> None:
+        """Restart the server of the ledger, as for a new version of it, and make some charged payments a day old."""
+        with redis.Redis.from_url(self._settings.ledger_urls[0]) as ledger:
+            records = self._history().records.items()
+            charged = [name for name, record in records if record.get("state") == "SETTLED" and not is_voucher(name)]
+            fresh = () if self._aged else charged[:AGED]
+            self._aged.update(fresh)
+            for name in fresh:
+                settled = int(time.time() * 1000) - RERUN_MS - 60_000
+                ledger.hset(record_key(name), "settled", settled)
+                ledger.zadd(OPEN[bucket_of(name)], {name: 0})
+            started = ledger.info("server")["run_id"]
+            ledger.shutdown()
+            give_up_at = time.monotonic() + patience(30)
+            while time.monotonic() < give_up_at:
+                try:
+                    if ledger.info("server")["run_id"] != started and not ledger.info("persistence")["loading"]:
+                        return
+                except redis.RedisError:
+                    time.sleep(0.05)
+        raise AssertionError("the ledger's server is not started again")
+
+    def _history(self) -> History:
+        return read_history(self._folder, *self._settings.ledger_urls, most_executions=8)
+
+    def _judged(self, history: History, moved: Sequence[Transfer]) -> History:
+        """What the invariants are about: payments of one call each, but those whose calls failed for good."""
+        left_out = {one.payment for one in (*self.failing, *self.vouchers)}
+
+        def of(name: str) -> bool:
+            return name not in left_out and not is_voucher(name)
+
+        return History(
+            answers=[one for one in history.answers if of(one.payment)],
+            transfers=[one for one in moved if of(one.payment)],
+            records={name: record for name, record in history.records.items() if of(name)},
+            journal=[entry for entry in history.journal if of(entry.payment)],
+            refundable=history.refundable,
+            open=history.open,
+            now=history.now,
+            most_executions=history.most_executions,
+        )
+
+    def _check_money(self, moved: Sequence[Transfer], held: dict[Rail, Decimal], claims: int) -> None:
+        """On every rail the recipient has what the payments moved, to the atomic unit."""
+        for rail, has in held.items():
+            token = self._shop.offer(rail)
+            made = sum(Decimal(one.amount) for one in moved if (one.network, one.asset) == (token.network, token.asset))
+            if has - self._held[rail] != made + (claims if rail is Rail.BASE else 0):
+                self.violations.append(f"{rail}: {has - self._held[rail]} received, {made} paid, {claims} claimed")
+
+    def _check_channel(self, claims: int) -> None:
+        """Each answered voucher was charged once, and no more is claimed."""
+        assert self._channel is not None
+        payer = self._channel.payer
+        name = f"0x{payer.channel.hex()}"
+        bucket = bucket_of_payer(payer.offer.network, payer.config.payer.lower())
+        with redis.Redis.from_url(self._settings.ledger_urls[0]) as ledger:
+            charged = int(ledger.hget(channel_key(bucket, name), "charged") or 0)
+        wanted = self._channel.price * sum(one.end == 200 for one in self.vouchers)
+        if charged != wanted or claims > charged or any(one.end != 200 for one in self.vouchers):
+            self.violations.append(f"channel: {charged} charged, {wanted} answered, {claims} claimed")
+
+
+async def _run(old: Path, new: Path, count: int, var: Path, embedded: Embedded) -> list[str]:
+    settings = embedded.settings
+    sandbox = json.loads((var / "sandbox.json").read_text())
+    folder = var / "callers"
+    folder.mkdir()
+    (folder / "key").write_text(settings.key_file.read_text())
+    environment = {name: value for name, value in os.environ.items() if name.startswith("COINSLOT_")}
+    revision = Revision(var, environment | embedded.environment, settings.base_url)
+    try:
+        async with calling(folder, [settings.base_url]) as caller:
+            upgrade = Upgrade(Shop(settings.base_url, sandbox), revision, caller, embedded, folder)
+            await upgrade.first(old, count)
+            await upgrade.next("new", new, count // 8)
+            await upgrade.next("old again", old, count // 8)
+            await asyncio.to_thread(revision.start)
+            await upgrade.rolling("old to new, one after the other", new, FORWARD)
+            await upgrade.rolling("new to old, one after the other", old, BACK)
+            await upgrade.judge()
+            return upgrade.violations
+    except (AssertionError, aiohttp.ClientError):
+        print(revision.log_tail(), file=sys.stderr)
+        raise
+    finally:
+        revision.stop()
+
+
+def main() -> None:
+    """Read the command line, run, print, and say by the exit code whether anything was wrong."""
+    parser = argparse.ArgumentParser(prog="scripts/upgrade-test", description=__doc__)
+    parser.add_argument("old", type=Path, help="a checkout that scripts/setup has set up")
+    parser.add_argument("new", type=Path, help="another one")
+    parser.add_argument("--payments", type=int, default=500, help="under the first version")
+    options = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="coinslot-upgrade-") as name:
+        var = Path(name)
+        os.environ |= {
+            "COINSLOT_PORT": str(claim_port(0)),
+            "COINSLOT_METRICS_PORT": str(claim_port(0)),
+            "COINSLOT_RATE_LIMITS": "off",
+            "COINSLOT_EVM_CHANNELS": "on",
+        }
+        with embed(os.environ, var, scale={}) as embedded:
+            found = asyncio.run(_run(options.old.resolve(), options.new.resolve(), options.payments, var, embedded))
+    print(f"violations {len(found)}, after {time.monotonic() - began:.0f} s", *found[:50], sep="\n")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
