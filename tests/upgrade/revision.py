@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -34,7 +36,7 @@ class Revision:
 
     def __init__(self, var: Path, environment: Mapping[str, str], base_url: str) -> None:
         self._var = var
-        self._environment = environment
+        self.environment = dict(environment)
         self._base_url = base_url
         self._supervisor: subprocess.Popen[bytes] | None = None
         self.link = var / "current"
@@ -94,6 +96,10 @@ class Revision:
             _kill(proc.family(process.pid))
             process.wait()
 
+    def causes(self) -> Counter[str]:
+        """Why paid calls were not answered, by the log of all processes until now."""
+        return Counter(re.findall(r"paid call not answered: .* cause=(\w+)", (self._var / "service.log").read_text()))
+
     def log_tail(self) -> str:
         """The last lines of all processes."""
         return "\n".join((self._var / "service.log").read_text(errors="replace").splitlines()[-30:])
@@ -103,7 +109,7 @@ class Revision:
             return subprocess.Popen(
                 [*tethered(), str(self.link / ".venv" / "bin" / "python"), *arguments],
                 cwd=self._var,  # no checkout: modules are those of the environment
-                env={**os.environ, **self._environment, **more},
+                env={**os.environ, **self.environment, **more},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
