@@ -51,8 +51,8 @@ SHARES = {Rail.BASE: 0.5, Rail.SOLANA: 0.15, Rail.STELLAR: 0.15}
 AT_ONCE = 12
 END_WITHIN_S = patience(90.0)
 LOAD = (Rail.BASE, Rail.BASE, Rail.BASE, Rail.SOLANA, Rail.STELLAR)
-"""The rails of those who buy one call after the other during a rolling restart. A payment on the XRP Ledger is valid for a number
-of ledgers, which the sandbox closes in a quarter of their time: it might lapse while the facilitator is replaced."""
+"""The rails of those who buy during a rolling restart. A payment on the XRP Ledger is valid for a number of ledgers, of which
+the sandbox closes four in the time of one: it might lapse while the facilitator is replaced."""
 PASSING = frozenset({"facilitator_unreachable", "rail_down", "settling_given_up"})
 """Causes of an uncharged 503 after which a payment is sent again: there is one facilitator, which stops before its successor
 starts."""
