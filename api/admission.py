@@ -14,9 +14,10 @@ from api.disk import Disk
 from api.dispatch import Slot
 from api.errors import Problem, problem_of
 from api.long_bodies import LONG_BYTES
+from api.payment.answers import REASON
 from api.payment.binding import Binder
-from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
+from api.payment.unsettled import Unsettled
 from api.unknown_fields import UnknownFields
 from jobs.site import Site, SiteRequest
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
@@ -32,7 +33,7 @@ class RefusedByFacilitator(PaymentRefused):
 
 
 class Judgement(NamedTuple):
-    """What is to be said of a body.
+    """The result of checking a body.
 
     Attributes:
         problem: why it is not a valid request; None when it is.
@@ -48,16 +49,16 @@ class _Decoders(NamedTuple):
 
     Attributes:
         lax, strict: decode requests; the strict one refuses unknown fields.
-        unknown_fields: which of the strict one's refusals are refused, and which are told.
+        unknown_fields: decides which unknown fields are refused, and which are named in a header.
         limits: the most bytes of each field that declares MOST_BYTES, by the field's name on the wire.
-        undecoded: decodes these fields only, and leaves their values as they are.
+        raw: decodes these fields only, and leaves their values as they are.
     """
 
     lax: msgspec.json.Decoder[msgspec.Struct]
     strict: msgspec.json.Decoder[msgspec.Struct]
     unknown_fields: UnknownFields
     limits: dict[str, int]
-    undecoded: msgspec.json.Decoder[msgspec.Struct]
+    raw: msgspec.json.Decoder[msgspec.Struct]
 
 
 class Admission:
@@ -114,10 +115,6 @@ class Admission:
         reason = verification.invalid_reason or _REFUSED
         return RefusedByFacilitator(reason if REASON.fullmatch(reason) else _REFUSED)
 
-    def invalid(self, body: bytes) -> Problem | None:
-        """Why the body is not a valid request of this endpoint; None when it is valid."""
-        return self.judged(body).problem
-
     def judged(self, body: bytes) -> Judgement:
         """Whether the body is a valid request of this endpoint, and what of it is ignored."""
         decoders = self._decoders
@@ -149,9 +146,9 @@ class Admission:
         return Judgement(Problem(code="invalid_json", detail=_not_json(body)))
 
     def _check_sizes(self, body: bytes) -> None:
-        undecoded = self._decoders.undecoded.decode(body)
+        raw = self._decoders.raw.decode(body)
         for name, most in self._decoders.limits.items():
-            value = getattr(undecoded, name)
+            value = getattr(raw, name)
             if value is not msgspec.UNSET and len(value := bytes(value)) > most and least_size(value) > most:
                 raise InvalidField(f"More than {most} bytes.", field=name)
 
@@ -175,7 +172,7 @@ def _decoders(request: type[msgspec.Struct]) -> _Decoders:
         ),
         unknown_fields=UnknownFields(request),
         limits=limits,
-        undecoded=msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields)),
+        raw=msgspec.json.Decoder(msgspec.defstruct("RawFields", fields)),
     )
 
 

@@ -24,7 +24,7 @@ class Cause(enum.Enum):
     NO_WORKER = "unavailable", "No worker serves this call now.", 2
     QUEUE_UNREADABLE = "unavailable", "The queue of this call cannot be read now.", 2
     PORT_UNAVAILABLE = "unavailable", "What this call is run with does not work now.", 2
-    UPSTREAM_CLOSED = "upstream_closed", "The system that this call asks refuses our calls now.", 30
+    UPSTREAM_CLOSED = "upstream_closed", "The system that this call depends on refuses our calls now.", 30
     POOL_FULL = "pool_full", "Too many calls of this kind are waiting.", 1
     POOL_SLOW = "pool_full", "Calls of this kind wait too long now.", 1
     LONG_BODIES = "pool_full", "Too many long bodies are waiting.", 2

@@ -220,7 +220,7 @@ class Dispatcher:
         return b"".join(taken)
 
     def _send(self, sent: _Sent) -> None:
-        """Enqueue without waiting for Redis: the reply says enough, and one pass of the event loop is saved."""
+        """Enqueue without waiting for Redis: the reply confirms it, and one pass of the event loop is saved."""
         if not self._queue.post(sent, *_addition(sent)):
             self._send_with_retries(sent)
 

@@ -14,9 +14,6 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 
-PIECE_BYTES = 64 * 1024
-"""A longer response body is sent in pieces of this size: the server has one thread, and serves nobody else while it writes."""
-
 # Browsers may call from any origin: there are no cookies and no accounts, the payment is the only authority.
 CORS: HeaderPairs = (
     (b"access-control-allow-origin", b"*"),
@@ -82,13 +79,7 @@ async def respond(send: Send, answer: Answer, *, request_id: str, head: bool = F
         (b"x-request-id", request_id.encode()),
         (b"x-content-type-options", b"nosniff"),
     ]
-    body = b"" if head else answer.body
     if answer.status != 204:
         headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    sent = 0
-    while len(body) - sent > PIECE_BYTES:
-        piece = body[sent : sent + PIECE_BYTES]
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-        sent += PIECE_BYTES
-    await send({"type": "http.response.body", "body": body[sent:], "more_body": False})
+    await send({"type": "http.response.body", "body": b"" if head else answer.body, "more_body": False})

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections import Counter
-from types import TracebackType
 
 from api.causes import Cause
 from api.errors import problem_of
@@ -76,9 +75,7 @@ class ArrivingBody:
     def __enter__(self) -> ArrivingBody:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._held:
             self._long_bodies.release(self._held, self._owners)
 
@@ -97,7 +94,7 @@ class ArrivingBody:
 
 
 def _public_address(client: tuple[str, int] | None) -> tuple[str, ...]:
-    """None for a private address: there may be a proxy with many callers behind it."""
+    """The caller's address where it is public. A private one may be a proxy with many callers behind it."""
     if client is None:
         return ()
     try:

@@ -103,7 +103,7 @@ class PaidCall:
     def _failed(self, problem: Problem, call_log: CallLog) -> Answer:
         receipt = call_log.receipt or self._services.unrecorded.receipt(call_log.payment_id)
         if problem.charged == "unknown" and receipt:
-            # What was told once as charged is never told as unknown.
+            # A payment that was reported as charged is never reported as unknown later.
             headers = problem.headers + self._gate.receipt(receipt, older=True)
             problem = dataclasses.replace(problem, charged=True, headers=headers)
         call_log.failed(problem)

@@ -149,12 +149,12 @@ class Readiness:
 
     async def _clocks(self) -> list[str]:
         """A sentence for each machine of the API or of workers whose own clock is not the queue's."""
-        clock, told = self._pools.clock, []
+        clock, sentences = self._pools.clock, []
         if abs(clock.offset_s) > queue_clock.MOST_OFFSET_S:
-            told.append(queue_clock.sentence(os.uname().nodename, clock.offset_s))
+            sentences.append(queue_clock.sentence(os.uname().nodename, clock.offset_s))
         with contextlib.suppress(RedisLost, RedisRefused):
-            told += queue_clock.sentences(await self._queue.call("HVALS", queue_clock.NOTES), clock.now_s())
-        return [f"{text}: payments may be refused as lapsed, or as not valid yet." for text in dict.fromkeys(told)]
+            sentences += queue_clock.sentences(await self._queue.call("HVALS", queue_clock.NOTES), clock.now_s())
+        return [f"{text}: payments may be refused as lapsed, or as not valid yet." for text in dict.fromkeys(sentences)]
 
 
 def _unavailable_reason(state: PoolState | None) -> str:

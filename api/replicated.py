@@ -1,4 +1,4 @@
-"""A Redis client whose answers count after a failover: it gives them when enough replicas have all that they stand on."""
+"""A Redis client whose answers survive a failover: it gives an answer when enough replicas have all data behind it."""
 
 from __future__ import annotations
 

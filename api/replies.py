@@ -37,7 +37,7 @@ class ReplyReader:
     """Waits for the replies of one API process.
 
     Args:
-        queue: a connection of its own, whose commands may take longer than READ_TIMEOUT_S.
+        queue: a connection that nothing else uses, whose commands may take longer than READ_TIMEOUT_S.
     """
 
     def __init__(self, queue: Redis) -> None:
@@ -49,7 +49,7 @@ class ReplyReader:
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
         self.on_reconnect: Callable[[], Awaitable[None]] | None = None
         self.on_cost: Callable[[str, Cost], None] | None = None
-        """Called with the id of a message that was answered, in time or late, and what it took."""
+        """Called with the id of each answered message, in time or late, and what the call cost."""
 
     def start(self) -> None:
         """Begin reading, on the running event loop."""

@@ -12,9 +12,7 @@ from typing import Any
 import msgspec
 
 from api.discovery import schemas
-from api.discovery.listing import Listing
-from api.discovery.published import published
-from api.discovery.resource import resource
+from api.discovery.listing import Listing, published, resource
 from shared.endpoint import Endpoint
 from shared.x402.wire import X402_VERSION
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from api.discovery import bazaar
-from api.discovery.documents import documents
+from api.discovery import bazaar, openapi, well_known
 from api.discovery.listing import Listing
 
 TYPE = "http"
@@ -74,3 +73,27 @@ class Catalogue:
             documents(listings, self._base_url, self._last_updated, self._contact),
             [msgspec.Raw(msgspec.json.encode(item)) for item in bazaar.items(listings, self._last_updated)],
         )
+
+
+def documents(listings: Sequence[Listing], base_url: str, last_updated: int, contact: str = "") -> dict[str, bytes]:
+    """Path on the API to body. The same arguments give the same bytes.
+
+    Args:
+        base_url: public address of the API; every listing's address is below it.
+        last_updated: Unix seconds of when the offers last changed, e.g. the start of the process.
+        contact: COINSLOT_CONTACT.
+
+    Raises:
+        ValueError: a listing is elsewhere, so that the documents would contradict each other.
+    """
+    base_url = base_url.rstrip("/")
+    for listing in listings:
+        if listing.url != base_url + listing.endpoint.path:
+            raise ValueError(f"{listing.endpoint.name} is listed at {listing.url}, not below {base_url}")
+    manifest = msgspec.json.encode(well_known.document(listings, last_updated))
+    return {
+        "/openapi.json": msgspec.json.encode(openapi.document(listings, base_url, contact)),
+        "/bazaar.json": msgspec.json.encode(bazaar.catalogue_document(listings, last_updated)),
+        "/.well-known/x402": manifest,
+        "/.well-known/x402.json": manifest,
+    }

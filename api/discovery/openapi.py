@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.discovery import pricing, problem, schemas
-from api.discovery.listing import Listing
-from api.discovery.published import published
-from api.discovery.resource import MIME_TYPE, SERVICE_NAME
+from api.discovery.listing import CATEGORIES, MIME_TYPE, SERVICE_NAME, Listing, published
 from api.discovery.responses import components, responses
-from shared.endpoint import Category, Endpoint
+from shared.endpoint import Endpoint
 
 OPENAPI_VERSION = "3.1.0"
 DOCUMENT_VERSION = "1.0.0"
@@ -56,12 +54,6 @@ The payer's wallet is the caller's identity: there is no account and no key."""
 
 _UPSTREAM = "UpstreamProblem"
 
-_TAGS = {
-    Category.UTILITY: "Small tools on what you send.",
-    Category.DATA: "Facts fetched from the web and from chains.",
-    Category.SECURITY: "Judgements about texts, hosts, wallets and transactions.",
-}
-
 
 def document(listings: Sequence[Listing], base_url: str, contact: str = "") -> dict[str, Any]:
     """The document of the listed calls.
@@ -91,7 +83,7 @@ def document(listings: Sequence[Listing], base_url: str, contact: str = "") -> d
         },
         "servers": [{"url": base_url}],
         "security": [],
-        "tags": [{"name": tag.value, "description": text} for tag, text in _TAGS.items() if tag in categories],
+        "tags": [{"name": tag.value, "description": text} for tag, text in CATEGORIES.items() if tag in categories],
         "paths": {listing.endpoint.path: {"post": _operation(listing)} for listing in shown},
         "components": shared,
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.discovery import problem, schemas
+from api.discovery.listing import MIME_TYPE
 from api.discovery.problem import MEDIA_TYPE
-from api.discovery.resource import MIME_TYPE
 from shared.endpoint import Endpoint, Flavour
 from shared.x402.wire import X402_VERSION, Challenge, Settlement
 
@@ -43,8 +43,8 @@ def responses(endpoint: Endpoint, answer: dict[str, Any], upstream: dict[str, An
     if endpoint.failures:
         found["502"] = _problem(
             upstream,
-            "Another system failed: repeat the request with the same payment to run it again, free. Or its last word is no "
-            "(`retryable` is false): that is the answer, and is stored.",
+            "Another system failed: repeat the request with the same payment to run it again, free. Or its final answer "
+            "is no (`retryable` is false): that is the answer, and is stored.",
             _receipt_headers(),
         )
     return found | {"500": _shared("InternalError"), "503": _shared("Unavailable"), "504": _shared("DeadlineExceeded")}

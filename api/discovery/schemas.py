@@ -96,7 +96,9 @@ def _inlined(schema: Schema, components: Mapping[str, Schema], inside: tuple[str
     name = result.pop("$ref", None)
     if name is not None:
         if name in inside:
-            raise ValueError(f"{' > '.join((*inside, name))}: a Struct that contains itself has no schema of its own")
+            raise ValueError(
+                f"{' > '.join((*inside, name))}: a Struct that contains itself has no schema without references"
+            )
         # What stands beside a reference (a field's description, its default) speaks of this place, so it wins.
         result = _component(components[name]) | result
         inside = (*inside, name)

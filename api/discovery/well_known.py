@@ -13,9 +13,7 @@ from typing import Any
 import msgspec
 
 from api.discovery import schemas
-from api.discovery.listing import Listing
-from api.discovery.published import published
-from api.discovery.resource import MIME_TYPE, resource
+from api.discovery.listing import MIME_TYPE, Listing, published, resource
 from shared.x402.wire import X402_VERSION
 
 

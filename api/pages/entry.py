@@ -56,7 +56,7 @@ class Entry:
 
     @property
     def price(self) -> str:
-        """In dollars: ``0.001``."""
+        """The price in dollars: ``0.001``."""
         return self.endpoint.price.text()
 
     @property
@@ -86,12 +86,12 @@ class Entry:
 
     @cached_property
     def request(self) -> tuple[str, tuple[Field, ...]]:
-        """What is said of the body as a whole, and its fields."""
+        """The description of the request body as a whole, and its fields."""
         return fields.read(schemas.of(self.endpoint.request))
 
     @cached_property
     def response(self) -> tuple[str, tuple[Field, ...]]:
-        """The same of the answer."""
+        """The description of the answer as a whole, and its fields."""
         return fields.read(schemas.of(self.endpoint.response))
 
     @property

@@ -33,7 +33,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     "invalid_payment": Explanation(
         "The payment header cannot be decoded as base64, UTF-8, JSON or a payment of x402. `reason` says which.",
         _BEFORE,
-        "Send the request without a payment for its price, and the payment in the form that the challenge asks.",
+        "Send the request without a payment for its price, and send the payment in the form that the challenge asks for.",
     ),
     "invalid_json": Explanation("The body is not one JSON object in UTF-8.", _BEFORE, _CORRECT),
     "invalid_body": Explanation(
@@ -64,7 +64,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "invalid_address": Explanation("The address is malformed, or its checksum is wrong.", _BEFORE, _CORRECT),
     "not_a_contract": Explanation(
-        "No contract of the kind that the call asks is at the address.",
+        "There is no contract of the kind that the call needs at the address.",
         "Charged: only the chain could tell.",
         "Ask about another address, with a new payment. The same payment gets this answer again.",
     ),
@@ -91,19 +91,21 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         _BEFORE,
         _LATER,
     ),
-    "internal_error": Explanation("Something failed here.", "`charged` says it.", _AGAIN),
+    "internal_error": Explanation("Something failed here.", "`charged` says whether.", _AGAIN),
     "upstream_failed": Explanation(
-        "The system that the call asks failed, or its last word is no. `reason` says which.",
+        "The system that the call depends on failed, or its final answer is no. `reason` says which.",
         "Charged.",
         "If `retryable` is true, repeat the request with the same payment: it is run again, free. Otherwise this is the "
         "answer, and the same payment gets it again.",
     ),
     "unavailable": Explanation(
         "A part of the service cannot take the call now.",
-        "`charged` says it. After unknown, never sign a new one.",
+        "`charged` says whether. While it is unknown, never sign a new payment.",
         _LATER,
     ),
-    "upstream_closed": Explanation("The only system that the call asks refuses our calls for now.", _BEFORE, _LATER),
+    "upstream_closed": Explanation(
+        "The only system that the call depends on refuses our calls for now.", _BEFORE, _LATER
+    ),
     "pool_full": Explanation("More calls of this kind wait than can be answered in time.", _BEFORE, _LATER),
     "settlement_unknown": Explanation(
         "The facilitator did not say whether the payment went through, and the chain does not show it yet.",
@@ -121,7 +123,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
 
 
 def document(code: str, base_url: str) -> dict[str, Any]:
-    """What is said of a code, as JSON."""
+    """The explanation of a code, as JSON."""
     kind, explained = ERROR_KINDS[code], EXPLANATIONS[code]
     return {
         "type": problem_type(code, base_url),

@@ -44,7 +44,7 @@ class Status(NamedTuple):
 
 
 STATUSES = (
-    Status("402", "Not paid yet, or the payment was refused.", "no", "Pay what the new challenge asks."),
+    Status("402", "Not paid yet, or the payment was refused.", "no", "Pay what the new challenge asks for."),
     Status(
         "400", "The body is not valid; `field` names the place.", "no", "Correct it. The payment can still be used."
     ),

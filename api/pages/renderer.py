@@ -5,25 +5,23 @@ Rendering one takes 2 to 5 ms. A search is put together for each request, in a t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from litestar.plugins.jinja import JinjaTemplateEngine
 from markupsafe import Markup, escape
 
-from api.discovery.resource import SERVICE_NAME
+from api.discovery.listing import CATEGORIES, SERVICE_NAME
 from api.errors import Problem
 from api.pages import check, errors
 from api.pages.assets import SCRIPT, STYLE_PATH
-from api.pages.cached import Cached
 from api.pages.entry import Entry
 from api.pages.failures import STATUSES
 from api.payment.gate import PaymentGate
-from shared.endpoint import Category
 
 Form = Literal["html", "md"]
 FORMS: tuple[Form, ...] = ("html", "md")
@@ -31,11 +29,7 @@ FORMS: tuple[Form, ...] = ("html", "md")
 MAX_QUERY = 100
 """Characters of a search that are looked at."""
 
-_CATEGORIES = {
-    Category.UTILITY: "Small tools on what you send.",
-    Category.DATA: "Facts fetched from the web and from chains.",
-    Category.SECURITY: "Judgements about texts, hosts, wallets and transactions.",
-}
+T = TypeVar("T")
 
 
 class Section(NamedTuple):
@@ -52,6 +46,27 @@ class Row(NamedTuple):
     entry: Entry
     text: str
     is_shown: bool
+
+
+class Cached(Generic[T]):
+    """What `make` gives, until the offers of one of the gates change.
+
+    Args:
+        gates: whose offers the value shows.
+    """
+
+    def __init__(self, make: Callable[[], T], gates: Sequence[PaymentGate]) -> None:
+        self._make = make
+        self._gates = gates
+        self._made: tuple[T, list[object]] | None = None
+
+    def get(self) -> T:
+        """The value as it is now."""
+        offered: list[object] = [gate.offered for gate in self._gates]
+        # A gate gives the same object until its offers change.
+        if self._made is None or any(one is not other for one, other in zip(offered, self._made[1], strict=True)):
+            self._made = self._make(), offered
+        return self._made[0]
 
 
 class PageRenderer:
@@ -81,7 +96,7 @@ class PageRenderer:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Of every page."""
+        """The paths of all pages."""
         return tuple(path for path, form in self._pages if form == "html")
 
     def page(self, path: str, form: Form = "html") -> bytes:
@@ -89,7 +104,7 @@ class PageRenderer:
         return self._pages[path, form].get()
 
     def error(self, code: str, form: Form = "html") -> bytes:
-        """What an error code means; of the empty code: a list of all codes."""
+        """The page that explains an error code; for an empty code the list of all codes."""
         if (code, form) not in self._errors:
             content: dict[str, Any] = errors.documents(self.base_url)
             if code:
@@ -99,7 +114,7 @@ class PageRenderer:
         return self._errors[code, form]
 
     def checked(self, checked: check.Check, form: Form = "html") -> bytes:
-        """What is said of a body."""
+        """The page that reports the result of a check."""
         entry = checked.entry
         return self._render("check", form, path=entry.path, entry=entry, endpoint=entry.endpoint, check=checked)
 
@@ -183,11 +198,11 @@ def _engine(*, root: str, base_url: str) -> JinjaTemplateEngine:
 
 
 def _sections(entries: Iterable[Entry]) -> tuple[Section, ...]:
-    """By category, without empty ones."""
+    """The entries by category, without empty categories."""
     known = tuple(entries)
     sections = (
         Section(category.value, text, tuple(entry for entry in known if entry.endpoint.category is category))
-        for category, text in _CATEGORIES.items()
+        for category, text in CATEGORIES.items()
     )
     return tuple(section for section in sections if section.entries)
 

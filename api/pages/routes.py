@@ -12,8 +12,8 @@ from litestar.handlers import BaseRouteHandler
 
 from api.admission import Admission
 from api.body import RequestBody
+from api.discovery.listing import MIME_TYPE
 from api.discovery.problem import MEDIA_TYPE
-from api.discovery.resource import MIME_TYPE
 from api.errors import ERROR_KINDS, Problem
 from api.pages import check, errors, text_documents
 from api.pages.accept import HTML, MARKDOWN, prefers

@@ -42,7 +42,7 @@ def snippets(listing: Listing, terms: Sequence[Terms], base_url: str) -> tuple[S
             "coinslot",
             "coinslot",
             "The command of this project. `wallet.key` holds the private key of the wallet that pays.",
-            coinslot(listing, terms, base_url, _compact(body)),
+            coinslot(listing, terms, base_url, _text(body)),
         ),
     ]
     evm = next((one for one in terms if one.network_id.startswith("eip155:")), None)
@@ -79,14 +79,14 @@ def check(page: str, body: Any) -> str:
     Args:
         page: the address of the call's page.
     """
-    return f"curl {shlex.quote(page)} -H 'Accept: text/markdown' \\\n  --data-urlencode {_quoted(f'body={_compact(body)}')}"
+    return (
+        f"curl {shlex.quote(page)} -H 'Accept: text/markdown' \\\n  --data-urlencode {_quoted(f'body={_text(body)}')}"
+    )
 
 
 def _curl(url: str, body: Any) -> str:
     return (
-        f"curl -i -X POST {shlex.quote(url)} \\\n"
-        f"  -H 'Content-Type: application/json' \\\n"
-        f"  -d {_quoted(_compact(body))}"
+        f"curl -i -X POST {shlex.quote(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d {_quoted(_text(body))}"
     )
 
 
@@ -195,10 +195,6 @@ def _literal(value: Any, words: Mapping[Any, str], indent: int, depth: int = 0) 
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

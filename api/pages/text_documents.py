@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from api.discovery.resource import SERVICE_NAME
+from api.discovery.listing import SERVICE_NAME
 from api.discovery.routes import RESOURCES
 from api.pages.entry import Entry
 from shared.endpoint import PATH_PREFIX

@@ -38,7 +38,7 @@ class ChallengeForm:
 def _shortened(challenge: Challenge) -> Challenge:
     """What clients of the older flavour need, in WWW-Authenticate: with all of it twice, some could not read the headers.
 
-    They pay in X-PAYMENT, which carries no token. So they are told the offers without one, where there are such.
+    They pay in X-PAYMENT, which carries no token. So they get the offers without a token, where there are such.
     """
     payable = tuple(offer for offer in challenge.accepts if OPEN not in offer.extra.values())
     return msgspec.structs.replace(

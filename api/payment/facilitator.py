@@ -18,25 +18,11 @@ import aiohttp
 import msgspec
 
 from api.payment import answers
-from api.payment.answers import REASON
 from api.payment.circuit import Circuit
-from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
+from api.payment.unsettled import Failing, NoEvidence, NotSent, Undecided, Unsettled
 from shared.observability.logs import call_ids
 from shared.settings.cdp_key import CdpKey
 from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, Supported, Verification
-
-# What its callers need, from one place.
-__all__ = [
-    "EVIDENCE_TIMEOUT_S",
-    "REASON",
-    "Declined",
-    "Facilitator",
-    "Failing",
-    "NoEvidence",
-    "NotSent",
-    "Undecided",
-    "Unsettled",
-]
 
 MAX_ANSWER_BYTES = 64 * 1024
 EVIDENCE_TIMEOUT_S = 5.0
@@ -119,7 +105,8 @@ class Facilitator:
         async with _permit(self._settles, self.settle_timeout_s) as left_s:
             openings = self.circuit.openings
             try:
-                settlement = await self._settle(payment, offer, payer, timeout_s=left_s)
+                status, body = await self._post("/settle", payment, timeout_s=left_s)
+                settlement = answers.settlement(status, body, offer, payer)
             except (NotSent, Failing):
                 self.circuit.failed(openings)
                 raise
@@ -175,10 +162,6 @@ class Facilitator:
             raise Undecided(f"HTTP {status}")
         return answers.decode(body, Supported)
 
-    async def _settle(self, payment: Payment, offer: Offer, payer: str, *, timeout_s: float) -> Settlement:
-        status, body = await self._post("/settle", payment, timeout_s=timeout_s)
-        return answers.settlement(status, body, offer, payer)
-
     async def _post(self, path: str, payment: Payment, *, timeout_s: float) -> tuple[int, bytes]:
         call = FacilitatorCall(payment_payload=payment, payment_requirements=payment.accepted)
         return await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
@@ -210,7 +193,7 @@ class Facilitator:
         return response.status, answer
 
     def _headers_of(self, method: str, url: str, *, has_body: bool) -> dict[str, str]:
-        """With the id of the call's request, for the facilitator's log."""
+        """The headers of one exchange, with the id of the call's request for the facilitator's log."""
         headers = {"Content-Type": "application/json"} if has_body else {}
         if self._cdp_key is not None:
             headers |= self._cdp_key.headers(method, url)

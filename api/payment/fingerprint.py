@@ -38,7 +38,7 @@ class Fingerprinter:
         return digest.hexdigest()
 
     def previous(self, endpoint_name: str, query: bytes, body: bytes, proof: bytes) -> str:
-        """The same by the previous key; empty without one."""
+        """The fingerprint of the same request by the previous key; empty without one."""
         return "" if self._previous is None else self._previous(endpoint_name, query, body, proof)
 
 

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from api.discovery import bazaar
-from api.discovery.listing import Listing
-from api.discovery.resource import resource
+from api.discovery.listing import Listing, resource
 from api.http import Answer
 from api.payment import identifier
 from api.payment.binding import Binder
@@ -97,7 +96,7 @@ class PaymentGate:
         self.endpoint = endpoint
         public = urlsplit(base_url)
         self._hosts = {public.hostname, *extra_hosts}
-        # A proxy may serve the API below a path of its own, which it removes.
+        # A proxy may serve the API below a path, which it removes.
         self._paths = {endpoint.path, public.path + endpoint.path}
         self._binder = binder
         # Channels come last: a client that knows both schemes takes the first one.

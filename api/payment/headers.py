@@ -36,7 +36,7 @@ UNDECODABLE = {
     "payment_shape": "The JSON in the payment header has not the fields of an x402 payment.",
 }
 """The reasons of ``invalid_payment``, and what they mean."""
-_PRICE = "The same call without the header is told the price and how to pay."
+_PRICE = "The same call without the header gets the price and says how to pay."
 
 T = TypeVar("T")
 Headers = Iterable[tuple[bytes, bytes]]

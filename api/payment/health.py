@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from api.payment.facilitator import Facilitator, Failing, NotSent, Unsettled
+from api.payment.facilitator import Facilitator
+from api.payment.unsettled import Failing, NotSent, Unsettled
 from shared.x402.authorization import KnownLedger
 from shared.x402.networks import Rail
 from shared.x402.wire import X402_VERSION, SupportedKind

@@ -50,8 +50,8 @@ class Ledger:
 
     Args:
         redis: one primary, or several (api/sharded.py).
-        replicated: the same Redis for what is told to a caller or followed by a settle call, where a failover must not undo it
-            (api/replicated.py). What is not undone but made again takes the other: a settlement is found on the chain.
+        replicated: the same Redis for what is reported to a caller or followed by a settle call, where a failover must not
+            undo it (api/replicated.py). What can be made again takes the other: a settlement is found on the chain.
     """
 
     def __init__(self, redis: Commands, replicated: Commands | None = None) -> None:
@@ -74,18 +74,14 @@ class Ledger:
         """What is about channels and their vouchers."""
 
     async def offer(self, payment_id: str) -> bytes | None:
-        """What a payment was claimed for, as it is in the claim; None of one that nobody has presented."""
+        """The offer that a payment was claimed for, as it is in the claim; None when nobody has presented the payment."""
         offer: bytes | None = await self._replicated.call("HGET", record_key(payment_id), "offer")
         return offer
 
     async def receipt(self, payment_id: str) -> bytes:
-        """Of a payment whose settlement is recorded; empty of any other."""
+        """The receipt of a payment whose settlement is recorded; empty for any other payment."""
         receipt: bytes | None = await self._redis.call("HGET", record_key(payment_id), "receipt")
         return receipt or b""
-
-    async def has_receipt(self, payment_id: str) -> bool:
-        """Whether a payment's settlement is recorded."""
-        return bool(await self._redis.call("HEXISTS", record_key(payment_id), "receipt"))
 
     @tracing.traced("ledger")
     async def look_up(self, claim: Claim, how: LookUp) -> Entry:

@@ -63,9 +63,9 @@ class LookUp(enum.StrEnum):
     """How a payment is looked up: in which states the caller becomes its driver."""
 
     PEEK = "peek"
-    """In none."""
+    """The caller never becomes the driver."""
     RESUME = "resume"
-    """When it is settled and has no driver."""
+    """The caller becomes the driver of a payment that is settled and has none."""
     FIND = "find"
     """When it is known and has no driver."""
     CLAIM = "claim"

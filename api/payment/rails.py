@@ -125,7 +125,7 @@ def _has_recipient(rail: Rail, own: RailSettings) -> bool:
 
 
 def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredRail:
-    """A rail with a facilitator client of its own, so that two rails with one facilitator fail independently."""
+    """A rail with a separate facilitator client, so that two rails with one facilitator fail independently."""
     own = settings.rails[network.name]
     verifier = verifier_of(own.network)
     facilitator = facilitator_of(own, settings.settle_timeout_s + verifier.MORE_SETTLE_S)

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Doubtful, Recorded
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import FAILED, proven_by, refuted_by
+from api.payment.unsettled import NoEvidence, Unsettled
 from shared.observability.metrics import metrics
 from shared.sealing.sealing import Sealer, Unsealable
 from shared.x402.wire import Evidence, Offer, Payment, Settlement

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Settled
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import LATE_BLOCKS_S, proven_by
+from api.payment.unsettled import NoEvidence, Unsettled
 from shared.x402.wire import Offer
 
 log = logging.getLogger(__name__)

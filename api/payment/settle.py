@@ -13,13 +13,13 @@ from api.call_log import CallLog
 from api.causes import Cause
 from api.errors import Charged, Problem, problem_of
 from api.http import Answer
-from api.payment.facilitator import Declined, NotSent, Undecided, Unsettled
 from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Recorded
 from api.payment.rails import ConfiguredRail
 from api.payment.unrecorded import UnrecordedSettlements
+from api.payment.unsettled import Declined, NotSent, Undecided, Unsettled
 from api.redis_client import RedisLost, RedisRefused
 from shared.failpoints import reach
 from shared.observability import tracing

@@ -1,7 +1,7 @@
 """The transitions of a payment: each is one script of the folder `lua`, so it happens wholly or not at all.
 
 All keys of a script are of one bucket, also those that it makes out of what it finds. Scripts that only move what is already
-paid for have the flag `allow-oom`: a full Redis takes no new payment and still ends those that it has.
+paid for have the flag `allow-oom`: a full Redis takes no new payment and still completes those that it has.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ VOUCHER_TTL_S = 24 * 3600
 TOKEN_TTL_S = 3600
 """How long it is known which payment a token paid. No new payment is taken with one that is older than ten minutes."""
 REJECTED_CHECK_S = 60
-"""A refused payment is looked for on the chain once more, so long after it expired."""
+"""A refused payment is looked up on the chain once more, this long after it expired."""
 FIRST_PROBE_MS = 1_500
-"""When an unknown settlement is asked about first. Each time it waits twice as long, up to LONGEST_PROBE_MS."""
+"""The wait before an unknown settlement is looked up first. It doubles each time, up to LONGEST_PROBE_MS."""
 LONGEST_PROBE_MS = 30_000
 RECHECK_MS = 10 * 60 * 1000
-"""How long after its settlement a payment is looked for on the chain once more. No chain of ours goes back that far."""
+"""A payment is looked up on the chain once more this long after its settlement. No chain of ours reverts that much."""
 RECHECK_PAUSE_MS = 60_000
-"""And how long after that again, when the chain did not say."""
+"""The wait before the next look when the chain gave no answer."""
 RECHECKS = 60
-"""So often at most."""
+"""The most looks at one settled payment."""
 OLD_S, OLD_PROBE_MS = 600, 300_000
-"""What is unknown so long after it expired is asked about that rarely."""
+"""A payment that is still unknown OLD_S after it expired is looked up every OLD_PROBE_MS."""
 
 _LUA = Path(__file__).with_name("lua")
 CLAIM = load(

@@ -1,6 +1,6 @@
 """Settlements that the ledger could not record when they were made. They are recorded as soon as it can.
 
-Their callers were told that they are charged. Until it is recorded, only this process knows that, besides the facilitator.
+Their callers have been answered that they are charged. Until the ledger has it, only this process and the facilitator know it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class UnrecordedSettlements(PeriodicTask):
         recorded = 0
         for payment_id, (receipt, on_recorded) in list(self._kept.items()):
             # The script may have run, and only its answer was lost: then a copy of the call may drive the payment already.
-            is_known = await self._ledger.has_receipt(payment_id)
+            is_known = bool(await self._ledger.receipt(payment_id))
             if not is_known and await self._ledger.settled(payment_id, receipt, 0) is Recorded.NEW:
                 on_recorded()
             self._kept.pop(payment_id, None)

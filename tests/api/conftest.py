@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import json
 import secrets
@@ -18,7 +17,6 @@ import dramatiq
 import httpx
 import pytest
 from aiohttp import web
-from coincurve import PrivateKey
 from litestar import Litestar
 from litestar.routes import ASGIRoute
 
@@ -27,22 +25,19 @@ from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
-from shared.money import Price
 from shared.pools import Pool
 from shared.queue.streams import GROUP, stream_key, unavailable_key
 from shared.servers import redis_connection
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from shared.x402 import evm, evm_channel_ids
-from shared.x402.networks import EVM_USDC
-from tests import signing
+from shared.x402 import evm_channel_ids
+from tests.api.paying import PAY_TO, Payer
 from tests.time_limits import patience
 from tests.workers.warm_pool import await_ready
 from workers.children import ChildPool
 from workers.main import CHILDREN, create_broker
 
 NOWHERE = "http://127.0.0.1:9"
-PAY_TO = "0x1111111111111111111111111111111111111111"
 
 
 def nonce_of(payload: dict[str, Any]) -> str:
@@ -93,20 +88,18 @@ class FacilitatorDouble:
             if deposit := call["paymentPayload"]["payload"].get("deposit"):
                 self.deposits[nonce] = deposit["amount"]
         good = {"success": True, "transaction": "0x" + nonce[2:], "network": offer["network"]}
+        refused = {**good, "success": False, "transaction": "", "errorReason": self.reason}
         match mode:
             case "ok":
                 return web.json_response(good)
             case "refuse":
-                return web.json_response({**good, "success": False, "transaction": "", "errorReason": self.reason})
+                return web.json_response(refused)
             case "refuse400":
-                return web.json_response(
-                    {**good, "success": False, "transaction": "", "errorReason": self.reason}, status=400
-                )
+                return web.json_response(refused, status=400)
             case "pending":
                 return web.json_response({**good, "success": False, "errorReason": "settlement_pending"}, status=500)
             case "refuse500":
-                failed = {**good, "success": False, "transaction": "", "errorReason": "internal_error"}
-                return web.json_response(failed, status=500)
+                return web.json_response({**refused, "errorReason": "internal_error"}, status=500)
             case "refuse_with_transaction":
                 return web.json_response({**good, "success": False, "errorReason": "transaction_failed"})
             case "other_amount":
@@ -209,16 +202,22 @@ def facilitator() -> Iterator[FacilitatorDouble]:
 
 
 @pytest.fixture
-def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -> Settings:
-    """One Redis for both roles, and the double as facilitator."""
+def key_file(tmp_path: Path) -> Path:
+    """A key of the installation."""
     key = tmp_path / "key"
     key.write_text(secrets.token_hex(32))
+    return key
+
+
+@pytest.fixture
+def settings(clean_redis: str, facilitator: FacilitatorDouble, key_file: Path) -> Settings:
+    """One Redis for both roles, and the double as facilitator."""
     return Settings(
         base_url="http://shop.test",
         extra_hosts="also.shop.test",
         ledger_url=clean_redis,
         queue_url=clean_redis,
-        key_file=key,
+        key_file=key_file,
         evm=EvmRailSettings(pay_to=PAY_TO, facilitator_url=facilitator.url),
         settle_timeout_s=1.0,
         rpc_ethereum_urls=(NOWHERE,),
@@ -319,38 +318,7 @@ def worker(
     broker.close()
 
 
-class Payer:
-    """Signs payments, right or wrong."""
-
-    def __init__(self) -> None:
-        self.key = PrivateKey()
-        self.address = evm.address_of(self.key.public_key)
-
-    def payment(self, *, price: str = "0.001", resource: str | None = None, **fields: str) -> dict[str, Any]:
-        """A v2 payment for our offer at that price."""
-        offer = evm.offers(EVM_USDC["eip155:8453"], Price.of(price), PAY_TO)[0]
-        content: dict[str, Any] = {
-            "x402Version": 2,
-            "accepted": signing.wire(offer),
-            "payload": signing.payload(self.key, offer, **fields),
-        }
-        if resource is not None:
-            content["resource"] = {"url": resource}
-        return content
-
-
 @pytest.fixture
 def payer() -> Payer:
     """A payer of its own for every test."""
     return Payer()
-
-
-def header(payment: Any) -> str:
-    """A payment as header text."""
-    return base64.b64encode(json.dumps(payment).encode()).decode()
-
-
-@pytest.fixture
-def as_header() -> Any:
-    """`header`, for test modules, which cannot import each other."""
-    return header

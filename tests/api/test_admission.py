@@ -24,7 +24,7 @@ def refused(name: str, body: Any) -> tuple[str, str | None, str] | None:
     """(code, field, detail) of the problem."""
     anything: Any = None
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    problem = Admission(BY_NAME[name], anything, anything, PUBLIC).invalid(raw)
+    problem = Admission(BY_NAME[name], anything, anything, PUBLIC).judged(raw).problem
     return problem and (problem.code, problem.field, problem.detail)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -17,7 +16,7 @@ from api.backlog import Backlog, Work
 from jobs.pii_redact.endpoint import ENDPOINT as PII
 from jobs.prompt_injection_scan.endpoint import ENDPOINT as SCAN
 from shared.queue.replies import Cost
-from tests.api.conftest import Payer
+from tests.api.paying import Payer
 
 SIZE = 48 * 1024
 SMALL = 100
@@ -177,24 +176,16 @@ def test_other_processes_and_workers_count() -> None:
     assert late_s == [0.0, 0.0, pytest.approx(6.0)]
 
 
-def payments(as_header: Any) -> Iterator[str]:
-    payers = [Payer() for _ in range(10)]
-    for number in range(60):
-        yield as_header(payers[number % 10].payment(price="0.005"))
-
-
 @pytest.mark.anyio
 @pytest.mark.usefixtures("worker")
-async def test_nobody_is_charged_for_a_call_that_is_late(
-    shop: httpx.AsyncClient, facilitator: Any, as_header: Any
-) -> None:
+async def test_nobody_is_charged_for_a_call_that_is_late(shop: httpx.AsyncClient, facilitator: Any) -> None:
     """Sixty long scans at once from ten wallets, all within their rates: each is answered, or refused uncharged."""
     text = "Please read this text about boats, and say what you think of it. " * (SIZE // 66)
 
-    async def scan(header: str) -> httpx.Response:
-        return await shop.post(SCAN.path, json={"text": text}, headers={"PAYMENT-SIGNATURE": header})
+    async def scan(payer: Payer) -> httpx.Response:
+        return await shop.post(SCAN.path, json={"text": text}, headers=payer.headers(price="0.005"))
 
-    answers = await asyncio.gather(*map(scan, payments(as_header)))
+    answers = await asyncio.gather(*map(scan, [Payer() for _ in range(10)] * 6))
     counted = Counter(answer.status_code for answer in answers)
     assert set(counted) <= {200, 503}, [answer.text for answer in answers if answer.status_code not in (200, 503)][:3]
     assert counted[200] == len(facilitator.settles) > 0

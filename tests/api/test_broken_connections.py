@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 import redis
@@ -19,8 +18,9 @@ from jobs.catalogue import BY_NAME
 from shared.ledger.keys import in_every_bucket
 from shared.outcome import NOT_STORED
 from shared.settings.service import Settings
+from tests.api.paying import Payer, paid_with
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 SOLD = (BY_NAME["echo"],)
 PATH = "/v1/cdp/echo"
 
@@ -41,13 +41,13 @@ def settings(settings: Settings, ledger: redis.Redis) -> Settings:
 
 
 async def test_a_break_of_all_connections_costs_no_call(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: Callable[[Any], str], ledger: redis.Redis
+    shop: httpx.AsyncClient, payer: Payer, ledger: redis.Redis
 ) -> None:
     """Given calls that are paid at the same time, when the ledger closes the connections of all its clients at any moment of
     them, then each call is answered."""
     moment = random.Random(34)
     for _ in range(12):
-        headers = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(8)]
+        headers = [payer.headers() for _ in range(8)]
         calls = [asyncio.create_task(shop.post(PATH, json={}, headers=header)) for header in headers]
         await asyncio.wait(calls, timeout=moment.uniform(0, 0.06))
         await asyncio.to_thread(ledger.client_kill_filter, _type="normal", skipme=True)
@@ -57,9 +57,7 @@ async def test_a_break_of_all_connections_costs_no_call(
 
 async def test_a_payment_whose_answer_was_not_stored_need_not_wait(
     shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    as_header: Callable[[Any], str],
+    payer: Payer,
     ledger: redis.Redis,
     paid_calls: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -71,7 +69,7 @@ async def test_a_payment_whose_answer_was_not_stored_need_not_wait(
         return answers.seal(NOT_STORED, endpoint, arguments.payment_id, arguments.secret)
 
     payment = payer.payment()
-    headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+    headers = paid_with(payment)
     with monkeypatch.context() as failing:
         failing.setattr(Dispatcher, "run", not_stored)
         failed = await shop.post(PATH, json={}, headers=headers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import dramatiq
@@ -21,10 +21,9 @@ from shared.endpoint import Endpoint
 from shared.pools import Pool
 from shared.settings.service import Settings
 from shared.x402.networks import Rail
+from tests.api.paying import Payer
 from tests.each import each
 from tests.replayed import assert_documented
-
-AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
@@ -134,16 +133,14 @@ def settings(settings: Settings, nodes: dict[str, str], monkeypatch: pytest.Monk
     return dataclasses.replace(settings, **urls)  # type: ignore[arg-type]
 
 
-def paid(payer: Any, as_header: AsHeader, endpoint: Endpoint) -> dict[str, str]:
-    return {"PAYMENT-SIGNATURE": as_header(payer.payment(price=str(endpoint.price.value)))}
-
-
 @each("endpoint", PAID_ON_BASE)
 async def test_the_documented_example_is_what_a_paid_call_gives(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, endpoint: Endpoint
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, endpoint: Endpoint
 ) -> None:
     """README's table, OpenAPI's examples and bazaar's show calls that were made."""
-    answer = await shop.post(endpoint.path, json=endpoint.example.request, headers=paid(payer, as_header, endpoint))
+    answer = await shop.post(
+        endpoint.path, json=endpoint.example.request, headers=payer.headers(price=str(endpoint.price.value))
+    )
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     assert answer.headers["payment-response"]
     assert_documented(answer.json(), endpoint.example.response)
@@ -154,8 +151,7 @@ async def test_a_wrong_body_is_refused_before_it_is_charged(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
     facilitator: Any,
-    payer: Any,
-    as_header: AsHeader,
+    payer: Payer,
     name: str,
     body: dict[str, Any],
     code: str,
@@ -163,7 +159,7 @@ async def test_a_wrong_body_is_refused_before_it_is_charged(
 ) -> None:
     """400 with the documented code and the field, and nothing settled."""
     endpoint = BY_NAME[name]
-    answer = await shop.post(endpoint.path, json=body, headers=paid(payer, as_header, endpoint))
+    answer = await shop.post(endpoint.path, json=body, headers=payer.headers(price=str(endpoint.price.value)))
     problem = answer.json()
     assert (answer.status_code, problem["code"], problem["charged"]) == (400, code, False), problem
     assert problem["field"] == field, problem
@@ -171,7 +167,7 @@ async def test_a_wrong_body_is_refused_before_it_is_charged(
 
 
 async def test_a_secret_is_nowhere_but_in_the_sealed_message(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, clean_redis: str, caplog: Any
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, clean_redis: str, caplog: Any
 ) -> None:
     """What a caller sends to be verified is in no answer, no log and nothing that Redis keeps."""
     secret = "canary-5f0d1a77"
@@ -187,7 +183,7 @@ async def test_a_secret_is_nowhere_but_in_the_sealed_message(
     }
     for name, body in calls.items():
         endpoint = BY_NAME[name]
-        answer = await shop.post(endpoint.path, json=body, headers=paid(payer, as_header, endpoint))
+        answer = await shop.post(endpoint.path, json=body, headers=payer.headers(price=str(endpoint.price.value)))
         assert answer.status_code == 200
         assert secret not in answer.text
     with redis.Redis.from_url(clean_redis) as client:

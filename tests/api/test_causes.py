@@ -31,6 +31,7 @@ from shared.layouts import UnknownLayout
 from shared.outcome import NOT_STORED, Failed
 from shared.sealing.answers import AnswerSealer
 from shared.x402.refusal import PaymentRefused
+from tests.api.paying import Payer, encoded
 
 PATH = "/v1/cdp/echo"
 NOWHERE = "http://127.0.0.1:1"
@@ -56,7 +57,6 @@ class Trial:
     call: Any
     payer: Any
     facilitator: Any
-    as_header: Callable[[Any], str]
     monkeypatch: pytest.MonkeyPatch
 
     @property
@@ -66,8 +66,7 @@ class Trial:
     def header(self, **payload: str) -> str:
         payment = self.payer.payment()
         payment["payload"] |= payload
-        encoded: str = self.as_header(payment)
-        return encoded
+        return encoded(payment)
 
     async def pay(self, header: str = "", *, name: str = "the-one", content: bytes = b"{}") -> httpx.Response:
         """Make a paid call. Its request id is `name`."""
@@ -402,12 +401,11 @@ def trial(
     app: Litestar,
     shop: httpx.AsyncClient,
     paid_calls: dict[str, Any],
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
-    as_header: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Trial:
-    return Trial(app, shop, paid_calls[PATH], payer, facilitator, as_header, monkeypatch)
+    return Trial(app, shop, paid_calls[PATH], payer, facilitator, monkeypatch)
 
 
 def lines(caplog: pytest.LogCaptureFixture, request: str = "the-one") -> list[re.Match[str]]:

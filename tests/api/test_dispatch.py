@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import redis
 
-from api.dispatch import Dispatcher, ReplyTimeout
-from api.pools import Pools
-from api.redis_client import COMMAND_TIMEOUT_S, Redis
-from api.replies import READ_TIMEOUT_S, ReplyReader
+from api.dispatch import ReplyTimeout
 from compose.sandbox.redis_server import RedisServer, start_redis
-from shared.outcome import Ok
-from shared.queue.message import Arguments
 from shared.queue.queue_clock import NOTES
 from shared.queue.replies import PART_BYTES, in_parts
-from shared.sealing.answers import AnswerSealer
-from shared.sealing.sealing import Sealer
-from shared.settings.secret_files import read_key
-from shared.settled_payment import SettledPayment
+from tests.api.dispatching import Dispatching, dispatching, worker_processes
 from tests.api.slow_worker import AHEAD, ENDPOINT, LONG
 
 pytestmark = pytest.mark.anyio
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -60,75 +47,37 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
     queue.server.stop()
 
 
-@pytest.fixture
-def key_file(tmp_path: Path) -> Path:
-    key = tmp_path / "key"
-    key.write_text(secrets.token_hex(32))
-    return key
-
-
 Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
 def start_worker(queue: Queue, redis_url: str, key_file: Path) -> Iterator[Start]:
-    """Starts stock worker processes of 50 threads, each a master with one child, in a group of their own."""
-    started: list[subprocess.Popen[bytes]] = []
+    """Starts worker processes of 50 threads."""
+    options = ("--threads", "50", "--worker-shutdown-timeout", "30000")
+    with worker_processes("tests.api.slow_worker", ENDPOINT, *options) as start_process:
 
-    def start(ahead_s: float = 0.0) -> subprocess.Popen[bytes]:
-        environment = {
-            **os.environ,
-            AHEAD: str(ahead_s),
-            "PYTHONPATH": str(ROOT),
-            "COINSLOT_QUEUE_URL": queue.server.url,
-            "COINSLOT_LEDGER_URL": redis_url,
-            "COINSLOT_KEY_FILE": str(key_file),
-        }
-        command = [sys.executable, "-m", "dramatiq", "tests.api.slow_worker:create_broker", "--queues", ENDPOINT.pool]
-        options = ["--processes", "1", "--threads", "50", "--worker-shutdown-timeout", "30000"]
-        started.append(subprocess.Popen([*command, *options], env=environment, cwd=ROOT, start_new_session=True))
-        return started[-1]
+        def start(ahead_s: float = 0.0) -> subprocess.Popen[bytes]:
+            return start_process(
+                COINSLOT_QUEUE_URL=queue.server.url,
+                COINSLOT_LEDGER_URL=redis_url,
+                COINSLOT_KEY_FILE=str(key_file),
+                **{AHEAD: str(ahead_s)},
+            )
 
-    yield start
-    for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)  # an orderly end takes three seconds
-            process.wait(30)
+        yield start
 
 
 @pytest.fixture
-async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str], Any]]:
-    """What the API does with a paid call, from the place in the pool to the answer."""
-    short, long = Redis(queue.server.url), Redis(queue.server.url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
-    replies, pools = ReplyReader(long), Pools(short)
-    dispatcher = Dispatcher(short, replies, pools, Sealer(read_key(key_file)))
-    answers = AnswerSealer(read_key(key_file))
-    replies.start()
-    pools.start()
-
-    async def call(text: str) -> Any:
-        async with dispatcher.slot(ENDPOINT, "0xpayer", len(text)) as slot:
-            assert slot.refusal is None
-            body = msgspec.json.encode({"message": text})
-            sealed = await dispatcher.run(ENDPOINT, Arguments("", SettledPayment(payer="0xpayer"), body))
-            answer = answers.open(sealed, ENDPOINT, "", b"")
-        assert isinstance(answer, Ok)
-        return msgspec.json.decode(answer.body)["youSent"]
-
-    call.pools = pools  # type: ignore[attr-defined]
-    call.dispatcher = dispatcher  # type: ignore[attr-defined]
-    yield call
-    await pools.stop()
-    await replies.stop()
-    short.close()
-    long.close()
+async def sold(queue: Queue, key_file: Path) -> AsyncIterator[Dispatching]:
+    async with dispatching(ENDPOINT, queue.server.url, key_file) as sold:
+        yield sold
 
 
-async def running(dispatch: Any, count: int, workers: int, calls: Iterable[asyncio.Future[Any]] = ()) -> None:
+async def running(sold: Dispatching, count: int, workers: int, calls: Iterable[asyncio.Future[Any]] = ()) -> None:
     """Wait until so many jobs run on so many worker processes that take jobs. A call that fails meanwhile raises its own
     exception."""
     for _ in range(400):
-        state = (await dispatch.pools.states()).get(ENDPOINT.pool)
+        state = (await sold.pools.states()).get(ENDPOINT.pool)
         # A worker whose ports start counts among `workers`, and its pool refuses every call.
         if state and state.running == count and state.available == workers:
             return
@@ -144,32 +93,32 @@ def child_of(process: subprocess.Popen[bytes]) -> int:
     return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
 
 
-async def test_a_long_answer_comes_in_parts(dispatch: Any, queue: Queue, start_worker: Start) -> None:
+async def test_a_long_answer_comes_in_parts(sold: Dispatching, queue: Queue, start_worker: Start) -> None:
     """It is whole, a short one beside it too, and nothing of either is left in the queue's Redis."""
     start_worker()
-    await running(dispatch, 0, 1)
-    assert await asyncio.gather(dispatch("long"), dispatch("short")) == [LONG, "short"]
+    await running(sold, 0, 1)
+    assert await asyncio.gather(sold.call("long"), sold.call("short")) == [LONG, "short"]
     with redis.Redis.from_url(queue.server.url) as client:
         assert client.keys("coinslot:outcome:*") == []
 
 
 async def test_only_the_queues_clock_counts(
-    dispatch: Any, queue: Queue, start_worker: Start, monkeypatch: pytest.MonkeyPatch
+    sold: Dispatching, queue: Queue, start_worker: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given a worker's machine whose clock is ahead by more than a call may take, and one of the API's whose clock is set back,
     when a call is made, then it is answered, and operators can see which machine's clock is wrong."""
     start_worker(ahead_s=ENDPOINT.deadline_s)
-    await running(dispatch, 0, 1)
+    await running(sold, 0, 1)
     right = time.time
     monkeypatch.setattr(time, "time", lambda: right() - ENDPOINT.deadline_s)
-    assert await dispatch("short") == "short"
+    assert await sold.call("short") == "short"
     with redis.Redis.from_url(queue.server.url) as client:
         (note,) = client.hvals(NOTES)
         assert b" s ahead of the queue's" in note
         assert client.ttl(NOTES) > 0
 
 
-async def test_parts_that_were_lost_are_late(dispatch: Any, queue: Queue) -> None:
+async def test_parts_that_were_lost_are_late(sold: Dispatching, queue: Queue) -> None:
     """The queue was restarted between the reply and its last part: the answer is in the ledger."""
     parts, pushes = in_parts(b"x" * (2 * PART_BYTES + 1))
     assert parts.count == len(pushes) == 3
@@ -177,50 +126,50 @@ async def test_parts_that_were_lost_are_late(dispatch: Any, queue: Queue) -> Non
         for key, part in pushes[:2]:
             client.rpush(key, part)
     with pytest.raises(ReplyTimeout):
-        await dispatch.dispatcher._joined(parts)
+        await sold.dispatcher._joined(parts)
 
 
 @pytest.mark.parametrize("before", range(4))
-async def test_parts_that_were_sent_twice_are_the_same_answer(dispatch: Any, queue: Queue, before: int) -> None:
+async def test_parts_that_were_sent_twice_are_the_same_answer(sold: Dispatching, queue: Queue, before: int) -> None:
     """A worker whose connection broke after some of them, or after all, sends them all again."""
     answer = b"".join(bytes([n]) * PART_BYTES for n in range(3))
     parts, pushes = in_parts(answer)
     with redis.Redis.from_url(queue.server.url) as client:
         for key, part in (*pushes[:before], *pushes):
             client.rpush(key, part)
-    assert await dispatch.dispatcher._joined(parts) == answer
+    assert await sold.dispatcher._joined(parts) == answer
 
 
-async def test_a_killed_worker_costs_no_answer(dispatch: Any, start_worker: Start) -> None:
+async def test_a_killed_worker_costs_no_answer(sold: Dispatching, start_worker: Start) -> None:
     """50 jobs run when their worker is killed: another one does them again before their deadline."""
     first = start_worker()
-    await running(dispatch, 0, 1)
-    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(50)]
-    await running(dispatch, 50, 1, calls)
+    await running(sold, 0, 1)
+    calls = [asyncio.ensure_future(sold.call(str(n))) for n in range(50)]
+    await running(sold, 50, 1, calls)
     os.kill(child_of(first), signal.SIGKILL)
     start_worker()
     assert await asyncio.gather(*calls) == [str(n) for n in range(50)]
 
 
-async def test_a_restarted_queue_costs_no_answer(dispatch: Any, queue: Queue, start_worker: Start) -> None:
+async def test_a_restarted_queue_costs_no_answer(sold: Dispatching, queue: Queue, start_worker: Start) -> None:
     """Messages that wait, that run, and the replies of those that run: all are lost with the queue, and none is missed. The
     worker ends well after that."""
     worker = start_worker()
-    await running(dispatch, 0, 1)
-    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(60)]
-    await running(dispatch, 50, 1, calls)
+    await running(sold, 0, 1)
+    calls = [asyncio.ensure_future(sold.call(str(n))) for n in range(60)]
+    await running(sold, 50, 1, calls)
     queue.restart()
     assert await asyncio.gather(*calls) == [str(n) for n in range(60)]
     worker.terminate()
     assert worker.wait(30) == 0
 
 
-async def test_a_stopping_worker_ends_its_jobs(dispatch: Any, start_worker: Start) -> None:
+async def test_a_stopping_worker_ends_its_jobs(sold: Dispatching, start_worker: Start) -> None:
     """SIGTERM in the middle of 50 jobs, with 10 more waiting: the 50 end where they run, another worker does the 10."""
     first = start_worker()
-    await running(dispatch, 0, 1)
-    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(60)]
-    await running(dispatch, 50, 1, calls)
+    await running(sold, 0, 1)
+    calls = [asyncio.ensure_future(sold.call(str(n))) for n in range(60)]
+    await running(sold, 50, 1, calls)
     first.terminate()
     start_worker()
     assert await asyncio.gather(*calls) == [str(n) for n in range(60)]

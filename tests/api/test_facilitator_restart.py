@@ -8,7 +8,6 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 from aiohttp import web
@@ -26,7 +25,7 @@ from shared.settings.service import Settings
 from tests.api.conftest import PAY_TO, FacilitatorDouble
 from tests.time_limits import patience
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 SOLD = (echo.ENDPOINT,)
 BASE, ETHEREUM = "eip155:8453", "eip155:1"
@@ -75,11 +74,7 @@ async def buyer(app: Litestar, shop: httpx.AsyncClient) -> AsyncIterator[httpx.A
 
 
 async def test_an_official_client_meets_refusals_that_cost_nothing(
-    shop: httpx.AsyncClient,
-    buyer: httpx.AsyncClient,
-    paid_calls: Any,
-    worker: dramatiq.Worker,
-    facilitator: Restarted,
+    shop: httpx.AsyncClient, buyer: httpx.AsyncClient, paid_calls: Any, facilitator: Restarted
 ) -> None:
     """Given a facilitator that refuses connections, when five calls and a trial have failed, then Base is still in each
     challenge, and every paid call is an uncharged 503 that says when to come again; when it is back, they are answered."""

@@ -17,6 +17,7 @@ from api.pages import free_work
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from shared.settings.service import Settings
+from tests.api.paying import Payer, encoded
 
 pytestmark = pytest.mark.anyio
 
@@ -42,12 +43,7 @@ async def checked(shop: httpx.AsyncClient, endpoint: Endpoint, body: bytes) -> s
 
 
 async def test_a_refusal_is_that_of_a_paid_call(
-    shop: httpx.AsyncClient,
-    payer: Any,
-    facilitator: Any,
-    as_header: Any,
-    clean_redis: str,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, clean_redis: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Code, sentences and suggestions, for every call that is listed. Neither is charged, and a check leaves no key."""
     monkeypatch.setattr(free_work, "SHARE", 1.0)
@@ -56,7 +52,7 @@ async def test_a_refusal_is_that_of_a_paid_call(
     with Redis.from_url(clean_redis) as redis:
         for endpoint in sold:
             headers = {"Content-Type": "application/json"}
-            headers["PAYMENT-SIGNATURE"] = as_header(payer.payment(price=endpoint.price.text()))
+            headers["PAYMENT-SIGNATURE"] = encoded(payer.payment(price=endpoint.price.text()))
             for body in broken(endpoint):
                 answer = await shop.post(endpoint.path, content=body, headers=headers)
                 problem, keys = answer.json(), redis.dbsize()

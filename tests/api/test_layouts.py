@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from shared.queue.streams import GROUP, stream_key
 from shared.sealing.sealing import Sealer
 from shared.servers.queue_start import KEY
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.paying import Payer, paid_with
 from workers.main import create_broker
 
 ECHO = "/v1/cdp/echo"
@@ -36,13 +36,12 @@ pytestmark = pytest.mark.anyio
 async def test_an_answer_of_another_version_is_a_503_until_that_version_runs(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
-    payer: Any,
-    as_header: Callable[[Any], str],
+    payer: Payer,
     clean_redis: str,
     settings: Settings,
 ) -> None:
     """A 402 would make the caller pay again. The same payment brings the answer when a version runs that reads it."""
-    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    headers = paid_with(payer.payment())
     first = await shop.post(ECHO, json={"message": "hello"}, headers=headers)
     assert first.status_code == 200
     with redis.Redis.from_url(clean_redis) as ledger:
@@ -128,16 +127,16 @@ def test_a_worker_does_not_start_where_the_api_writes_what_it_cannot_read(enviro
 
 
 async def test_a_worker_leaves_messages_of_another_version(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: Callable[[Any], str], clean_redis: str
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, clean_redis: str
 ) -> None:
     """While it waits for such a worker to take one, nothing of its pool is sold. What it can run, it runs."""
     with redis.Redis.from_url(clean_redis) as queue:
         kwargs = {"deadline_ms": int(time.time() * 1000) + 60_000}
         message = dramatiq.Message("micro", "echo", (), kwargs, {"layout": MESSAGES.written + 1})
         queue.xadd(stream_key("micro"), {"m": message.encode()})
-        headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+        headers = paid_with(payer.payment())
         while (answer := await shop.post(ECHO, json={"message": "hello"}, headers=headers)).status_code == 200:
-            headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+            headers = paid_with(payer.payment())
         problem = answer.json()
         assert (answer.status_code, problem["reason"], problem["charged"]) == (503, "outdated", False)
         assert queue.xlen(stream_key("micro")) == 1

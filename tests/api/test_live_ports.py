@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
 import signal
 import subprocess
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import pytest
 import redis
 
 from api.causes import Cause
-from api.dispatch import Dispatcher
 from api.pools import PoolRefusal, Pools
-from api.redis_client import COMMAND_TIMEOUT_S, Redis
-from api.replies import READ_TIMEOUT_S, ReplyReader
-from shared.outcome import Ok
 from shared.pools import Pool
-from shared.queue.message import Arguments
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import stream_key
-from shared.sealing.answers import AnswerSealer
-from shared.sealing.sealing import Sealer
-from shared.settings.secret_files import read_key
-from shared.settled_payment import SettledPayment
+from tests.api.dispatching import dispatching, worker_processes
 from tests.api.with_port import ENDPOINT, FOLDER
 
 pytestmark = pytest.mark.anyio
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -72,60 +58,31 @@ Start = Callable[..., PortWorker]
 
 
 @pytest.fixture
-def key_file(tmp_path: Path) -> Path:
-    key = tmp_path / "key"
-    key.write_text(secrets.token_hex(32))
-    return key
-
-
-@pytest.fixture
 def start_worker(clean_redis: str, key_file: Path, tmp_path: Path) -> Iterator[Start]:
     """Starts worker processes of four threads whose port works, or does not for a reason."""
-    started: list[PortWorker] = []
+    with worker_processes("tests.api.with_port", ENDPOINT, "--threads", "4") as start_process:
 
-    def start(name: str, reason: str = "") -> PortWorker:
-        folder = tmp_path / name
-        folder.mkdir()
-        _write(folder, reason)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "COINSLOT_QUEUE_URL": clean_redis,
-            "COINSLOT_LEDGER_URL": clean_redis,
-            "COINSLOT_KEY_FILE": str(key_file),
-            FOLDER: str(folder),
-        }
-        command = [sys.executable, "-m", "dramatiq", "tests.api.with_port:create_broker", "--queues", "whois"]
-        process = subprocess.Popen(
-            [*command, "--processes", "1", "--threads", "4"], env=environment, cwd=ROOT, start_new_session=True
-        )
-        started.append(PortWorker(folder, process))
-        return started[-1]
+        def start(name: str, reason: str = "") -> PortWorker:
+            folder = tmp_path / name
+            folder.mkdir()
+            _write(folder, reason)
+            process = start_process(
+                COINSLOT_QUEUE_URL=clean_redis,
+                COINSLOT_LEDGER_URL=clean_redis,
+                COINSLOT_KEY_FILE=str(key_file),
+                **{FOLDER: str(folder)},
+            )
+            return PortWorker(folder, process)
 
-    yield start
-    for worker in started:
-        if worker.process.poll() is None:
-            os.killpg(worker.process.pid, signal.SIGKILL)  # an orderly end takes seconds
-            worker.process.wait(30)
+        yield start
 
 
 @dataclass
 class SoldPool:
-    """What the API does with a call, between its payment and its answer."""
+    """The pool of these workers, as the API sees it. A call's answer is the name of the worker that ran it."""
 
     pools: Pools
-    dispatcher: Dispatcher
-    answers: AnswerSealer
-
-    async def call(self) -> str:
-        """The name of the worker that ran it."""
-        sealed = await self.dispatcher.run(
-            ENDPOINT, Arguments("", SettledPayment(payer="0xpayer"), msgspec.json.encode({"message": "x"}))
-        )
-        answer = self.answers.open(sealed, ENDPOINT, "", b"")
-        assert isinstance(answer, Ok), answer
-        name: str = msgspec.json.decode(answer.body)["youSent"]
-        return name
+    call: Callable[[], Awaitable[str]]
 
     async def until(self, *, workers: int, available: int) -> PoolRefusal | None:
         """Wait until so many worker processes live and can work. Gives what the pool then refuses a call with."""
@@ -151,16 +108,8 @@ async def _until(is_so: Callable[[PoolState], bool], pools: Pools) -> None:
 
 @pytest.fixture
 async def sold(clean_redis: str, key_file: Path) -> AsyncIterator[SoldPool]:
-    short, long = Redis(clean_redis), Redis(clean_redis, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
-    replies, pools = ReplyReader(long), Pools(short)
-    master = read_key(key_file)
-    replies.start()
-    pools.start()
-    yield SoldPool(pools, Dispatcher(short, replies, pools, Sealer(master)), AnswerSealer(master))
-    await pools.stop()
-    await replies.stop()
-    short.close()
-    long.close()
+    async with dispatching(ENDPOINT, clean_redis, key_file) as made:
+        yield SoldPool(made.pools, made.run)
 
 
 async def test_a_pool_is_refused_while_its_only_workers_port_is_broken(sold: SoldPool, start_worker: Start) -> None:

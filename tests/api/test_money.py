@@ -7,12 +7,11 @@ import asyncio
 import dataclasses
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import chain
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 import redis
@@ -21,7 +20,7 @@ from api.app import create_app
 from api.causes import Cause
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
-from api.payment.rails import configured_rails
+from api.payment.rails import ConfiguredRail, configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
 from api.pools import PoolRefusal
@@ -36,12 +35,12 @@ from shared.outcome import Outcome, UpstreamFailed, failed
 from shared.sealing.sealing import Sealer
 from shared.settings.secret_files import read_key
 from shared.settings.service import Settings
+from tests.api.paying import Payer, encoded, paid_with
 from workers.execute import execute
 
 PATH = "/v1/cdp/echo"
-AsHeader = Callable[[Any], str]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 
 SOLD = (BY_NAME["echo"],)
@@ -77,11 +76,11 @@ def ledger(clean_redis: str) -> Any:
 
 
 async def test_a_payer_who_calls_too_often_is_429_and_not_charged(
-    settings: Settings, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+    settings: Settings, payer: Payer, facilitator: Any
 ) -> None:
     """After the burst, with the rate in the headers; the same payment is served when its time has come."""
     async with opened(dataclasses.replace(settings, rate_limits="micro=0.5/2")) as shop:
-        payments = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3)]
+        payments = [payer.headers() for _ in range(3)]
         first, second, third = [await shop.post(PATH, headers=payment) for payment in payments]
         assert (first.status_code, second.status_code, third.status_code) == (200, 200, 429)
         assert first.headers["ratelimit-policy"] == '"payer";q=2;w=4'
@@ -98,15 +97,11 @@ async def test_a_payer_who_calls_too_often_is_429_and_not_charged(
         assert (await shop.post(PATH, headers=payments[2])).status_code == 200
 
 
-async def test_a_payer_has_eight_calls_at_a_time(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
-) -> None:
+async def test_a_payer_has_eight_calls_at_a_time(shop: httpx.AsyncClient, payer: Payer, facilitator: Any) -> None:
     """The ninth is 429 and not charged; another payer's is not touched."""
     facilitator.delay_s = 0.5
-    stranger = type(payer)()
-    calls = [
-        shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(who.payment())}) for who in (*[payer] * 10, stranger)
-    ]
+    stranger = Payer()
+    calls = [shop.post(PATH, headers=who.headers()) for who in (*[payer] * 10, stranger)]
     answers = await asyncio.gather(*calls)
     statuses = [answer.status_code for answer in answers]
     assert (sorted(statuses[:10]), statuses[10]) == ([200] * 8 + [429] * 2, 200)
@@ -117,13 +112,11 @@ def named(payment: dict[str, Any], name: str) -> dict[str, Any]:
     return {**payment, "extensions": {identifier.KEY: {"info": {"required": False, "id": name}}}}
 
 
-async def test_a_call_that_was_named_is_charged_once(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
-) -> None:
+async def test_a_call_that_was_named_is_charged_once(shop: httpx.AsyncClient, payer: Payer, facilitator: Any) -> None:
     """A second payment under the same name gets the first one's answer and receipt, and is never settled. Another request
     under that name is 409; another payer's is its own."""
     name = "call-0123456789abcdef"
-    paid = [{"PAYMENT-SIGNATURE": as_header(named(payer.payment(), name))} for _ in range(3)]
+    paid = [paid_with(named(payer.payment(), name)) for _ in range(3)]
     first = await shop.post(PATH, json={"message": "a"}, headers=paid[0])
     second = await shop.post(PATH, json={"message": "a"}, headers=paid[1])
     assert (second.status_code, second.content) == (200, first.content)
@@ -131,29 +124,25 @@ async def test_a_call_that_was_named_is_charged_once(
     other = await shop.post(PATH, json={"message": "b"}, headers=paid[2])
     assert (other.status_code, other.json()["code"], other.json()["charged"]) == (409, "identifier_used", False)
     assert len(facilitator.settles) == 1
-    stranger = {"PAYMENT-SIGNATURE": as_header(named(type(payer)().payment(), name))}
+    stranger = paid_with(named(Payer().payment(), name))
     assert (await shop.post(PATH, json={"message": "b"}, headers=stranger)).status_code == 200
     assert len(facilitator.settles) == 2
 
 
-async def test_a_named_call_in_progress_is_waited_for(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
-) -> None:
+async def test_a_named_call_in_progress_is_waited_for(shop: httpx.AsyncClient, payer: Payer, facilitator: Any) -> None:
     """Two payments under one name at the same moment: one settlement, two identical answers."""
     facilitator.delay_s = 0.3
-    calls = [
-        shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "x" * 16))}) for _ in range(2)
-    ]
+    calls = [shop.post(PATH, headers=paid_with(named(payer.payment(), "x" * 16))) for _ in range(2)]
     first, second = await asyncio.gather(*calls)
     assert (first.status_code, second.status_code, len(facilitator.settles)) == (200, 200, 1)
     assert (first.content, first.headers["payment-response"]) == (second.content, second.headers["payment-response"])
 
 
 async def test_a_name_does_not_make_another_payment_settle(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any
 ) -> None:
     """While nobody knows whether the first was settled, the second is told to wait, and is never sent."""
-    first, second = ({"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "x" * 16))} for _ in range(2))
+    first, second = (paid_with(named(payer.payment(), "x" * 16)) for _ in range(2))
     facilitator.script, facilitator.evidence = ["hang"], "unknown"
     begun = asyncio.create_task(shop.post(PATH, headers=first))
     await asyncio.sleep(0.3)
@@ -168,25 +157,18 @@ async def test_a_name_does_not_make_another_payment_settle(
     assert len(set(facilitator.settles)) == 1
 
 
-async def test_a_wrong_name_is_402(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader
-) -> None:
+async def test_a_wrong_name_is_402(shop: httpx.AsyncClient, payer: Payer) -> None:
     """With the reason, and the extension offered."""
-    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "short"))})
+    answer = await shop.post(PATH, headers=paid_with(named(payer.payment(), "short")))
     assert (answer.status_code, answer.json()["error"]) == (402, "invalid_payment_identifier")
     assert answer.json()["extensions"][identifier.KEY]["info"] == {"required": False}
 
 
 async def test_a_full_ledger_takes_nothing_and_forgets_nothing(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis
 ) -> None:
     """Redis out of memory: 503 and not charged; what is paid is fetched, and what is settled is run."""
-    old, unknown, new = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3))
+    old, unknown, new = (payer.headers() for _ in range(3))
     first = await shop.post(PATH, headers=old)
     facilitator.script, facilitator.evidence = ["error500"], "unknown"
     assert (await shop.post(PATH, headers=unknown)).status_code == 503
@@ -207,29 +189,31 @@ async def test_a_full_ledger_takes_nothing_and_forgets_nothing(
     assert len(facilitator.settles) == settles + 1
 
 
-async def test_a_full_disk_takes_nothing(
-    settings: Settings, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader, tmp_path: Any
-) -> None:
-    """503 with Retry-After, and nothing settled."""
-    payment = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
-    async with opened(dataclasses.replace(settings, ledger_dir=str(tmp_path), ledger_free_mb=10**9)) as shop:
-        answer = await shop.post(PATH, headers=payment)
-        assert (answer.status_code, answer.json()["charged"], facilitator.settles) == (503, False, [])
-    async with opened(settings) as shop:
-        assert (await shop.post(PATH, headers=payment)).status_code == 200
-
-
-@pytest.fixture
-async def reconciler(settings: Settings) -> AsyncIterator[Reconciler]:
-    """One that is turned by hand."""
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[tuple[Ledger, tuple[ConfiguredRail, ...]]]:
+    """A ledger, and rails whose facilitators can be asked."""
     client = Redis(settings.ledger_url)
     rails = configured_rails(settings)
     for rail in rails:
         await rail.facilitator.start()
-    yield Reconciler(Ledger(client), rails, Sealer(read_key(settings.key_file), "payments"), probe_s=1)
+    yield Ledger(client), rails
     for rail in rails:
         await rail.facilitator.stop()
     client.close()
+
+
+@pytest.fixture
+async def reconciler(settings: Settings) -> AsyncIterator[Reconciler]:
+    """One that is run by hand."""
+    async with connected(settings) as (ledger, rails):
+        yield Reconciler(ledger, rails, Sealer(read_key(settings.key_file), "payments"), probe_s=1)
+
+
+@pytest.fixture
+async def reorgs(settings: Settings) -> AsyncIterator[ReorgMonitor]:
+    """One that is run by hand."""
+    async with connected(settings) as (ledger, rails):
+        yield ReorgMonitor(ledger, rails)
 
 
 async def left_unknown(shop: httpx.AsyncClient, facilitator: Any, header: dict[str, str], mode: str) -> None:
@@ -244,24 +228,17 @@ def due(ledger: redis.Redis) -> None:
         ledger.hset(record_key(name.decode()), "lease", 0)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shop's own reconciler does not come in between."""
     monkeypatch.setattr("api.payment.reconcile.EVERY_S", 3600)
 
 
 async def test_a_settlement_that_nobody_asks_for_is_found(
-    slowly: None,
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reconciler: Reconciler,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """By evidence, and no settle call is made; when the caller comes back the job runs and the receipt is the chain's."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     await left_unknown(shop, facilitator, header, "error500+paid")
     facilitator.evidence = None
     due(ledger)
@@ -274,17 +251,10 @@ async def test_a_settlement_that_nobody_asks_for_is_found(
 
 
 async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
-    slowly: None,
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reconciler: Reconciler,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """By the chain's clock. Before that it is only unknown, and told to the operator."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     await left_unknown(shop, facilitator, header, "error500")
     facilitator.evidence = "unused"
     due(ledger)
@@ -305,17 +275,10 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
 
 
 async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
-    slowly: None,
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reconciler: Reconciler,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """A refusal then says nothing, a settlement does; the attempts are counted."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     await left_unknown(shop, facilitator, header, "error500+paid")
     facilitator.evidence = "none"
     facilitator.script = ["refuse", "ok"]
@@ -330,17 +293,10 @@ async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
 
 
 async def test_without_evidence_an_expired_payment_stays_unknown(
-    slowly: None,
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reconciler: Reconciler,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """It is not sent any more, and listed."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     await left_unknown(shop, facilitator, header, "error500")
     facilitator.evidence = "none"
     (name,) = listed(ledger, OPEN)
@@ -352,18 +308,11 @@ async def test_without_evidence_an_expired_payment_stays_unknown(
 
 
 async def test_a_refusal_of_what_was_paid_is_overruled(
-    slowly: None,
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reconciler: Reconciler,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reconciler: Reconciler
 ) -> None:
     """A facilitator that settles and says no: the chain is looked at once more, and the caller is served."""
     facilitator.script = ["refuse+paid"]
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     assert (await shop.post(PATH, headers=header)).status_code == 402
     due(ledger)
     assert await reconciler.run_once() == 1
@@ -371,41 +320,18 @@ async def test_a_refusal_of_what_was_paid_is_overruled(
     assert (len(facilitator.settles), events(ledger)) == (1, ["SETTLING", "REJECTED", "SETTLED", "DONE"])
 
 
-async def test_the_shop_looks_into_payments_by_itself(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-) -> None:
-    """Within a few seconds, with nobody asking."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
-    await left_unknown(shop, facilitator, header, "reset+paid")
-    facilitator.evidence = None
-    for _ in range(200):
-        if "SETTLED" in events(ledger):
-            break
-        await asyncio.sleep(0.05)
-    assert events(ledger)[-1] == "SETTLED"
-    assert len(facilitator.settles) == 1
-
-
 async def test_what_was_never_answered_is_refundable(
-    slowly: None,
     shop: httpx.AsyncClient,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
-    as_header: AsHeader,
     ledger: redis.Redis,
-    worker: dramatiq.Worker,
     reconciler: Reconciler,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """After a day: the caller is told so with the receipt, and the operator by `coinslot-ops payments`."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     await left_unknown(shop, facilitator, header, "error500+paid")
     facilitator.evidence = None
     due(ledger)
@@ -448,13 +374,10 @@ async def test_what_was_never_answered_is_refundable(
 
 
 async def test_a_job_that_keeps_failing_rests(
-    slowly: None,
     shop: httpx.AsyncClient,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
-    as_header: AsHeader,
     ledger: redis.Redis,
-    worker: dramatiq.Worker,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first run and three more, each for the same payment; then the failure is told with the time of the next run, which
@@ -467,7 +390,7 @@ async def test_a_job_that_keeps_failing_rests(
         return failed(UpstreamFailed("It is down.", reason="timeout")) if fails else execute(endpoint, body, context)
 
     monkeypatch.setattr("workers.actors.execute", run)
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     answers = [await shop.post(PATH, headers=header) for _ in range(5)]
     assert [(answer.status_code, answer.json()["charged"]) for answer in answers] == [(502, True)] * 5
     assert [answer.headers["retry-after"] for answer in answers[:4]] == ["1"] * 4
@@ -482,13 +405,7 @@ async def test_a_job_that_keeps_failing_rests(
 
 
 async def test_a_final_no_is_the_answer(
-    shop: httpx.AsyncClient,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    worker: dramatiq.Worker,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another system's last word: run once, stored, the same bytes for every copy of the request, and nothing for a person."""
     ran = []
@@ -498,7 +415,7 @@ async def test_a_final_no_is_the_answer(
         return failed(UpstreamFailed("The video has no captions.", reason="no_captions", is_final=True))
 
     monkeypatch.setattr("workers.actors.execute", run)
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "X-Request-Id": "one"}
+    header = {"PAYMENT-SIGNATURE": encoded(payer.payment()), "X-Request-Id": "one"}
     answers = [await shop.post(PATH, headers=header) for _ in range(3)]
     problem = answers[0].json()
     assert (answers[0].status_code, problem["reason"], problem["charged"]) == (502, "no_captions", True)
@@ -512,19 +429,16 @@ async def test_a_final_no_is_the_answer(
 
 
 async def test_what_is_known_to_be_charged_stays_charged(
-    slowly: None,
     settings: Settings,
     shop: httpx.AsyncClient,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
-    as_header: AsHeader,
     ledger: redis.Redis,
-    worker: dramatiq.Worker,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The answer of a settled payment says charged with the receipt, also while its call cannot be run, or is being run."""
     monkeypatch.setattr("workers.actors.execute", lambda *_: failed(UpstreamFailed("It is down.", reason="timeout")))
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
     first = await shop.post(PATH, headers=header)
     assert (first.status_code, first.json()["charged"]) == (502, True)
     (name,) = listed(ledger, OPEN)
@@ -554,16 +468,10 @@ async def test_what_is_known_to_be_charged_stays_charged(
 
 
 async def test_a_settlement_that_was_not_recorded_is_recorded_later(
-    shop: httpx.AsyncClient,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    worker: dramatiq.Worker,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the process that knows of it: until then its answers say charged, and the facilitator is not asked again."""
-    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    header = payer.headers()
 
     async def lost(*_: object) -> Any:
         raise RedisLost("on purpose")
@@ -589,19 +497,6 @@ async def test_a_settlement_that_was_not_recorded_is_recorded_later(
     assert (events(ledger), len(facilitator.settles)) == (["SETTLING", "SETTLED", "DONE"], 1)
 
 
-@pytest.fixture
-async def reorgs(settings: Settings) -> AsyncIterator[ReorgMonitor]:
-    """One that is turned by hand."""
-    client = Redis(settings.ledger_url)
-    rails = configured_rails(settings)
-    for rail in rails:
-        await rail.facilitator.start()
-    yield ReorgMonitor(Ledger(client), rails)
-    for rail in rails:
-        await rail.facilitator.stop()
-    client.close()
-
-
 def settled_long_ago(ledger: redis.Redis) -> None:
     for name in listed(ledger, RECHECK):
         ledger.zadd(RECHECK[bucket_of(name.decode())], {name: 0})
@@ -609,16 +504,10 @@ def settled_long_ago(ledger: redis.Redis) -> None:
 
 
 async def test_p25_a_payment_that_the_chain_takes_back_is_told(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reorgs: ReorgMonitor,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reorgs: ReorgMonitor
 ) -> None:
     """Ten minutes later, once; what is still there is not asked about again, and a chain that does not say is."""
-    kept, gone = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(2))
+    kept, gone = (payer.headers() for _ in range(2))
     assert (await shop.post(PATH, headers=kept)).status_code == 200
     assert await reorgs.run_once() == 0
     settled_long_ago(ledger)
@@ -640,16 +529,10 @@ async def test_p25_a_payment_that_the_chain_takes_back_is_told(
 
 
 async def test_p25_a_facilitator_without_evidence_is_not_asked_twice(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    reorgs: ReorgMonitor,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, reorgs: ReorgMonitor
 ) -> None:
     """It cannot tell."""
-    assert (await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).status_code == 200
+    assert (await shop.post(PATH, headers=payer.headers())).status_code == 200
     settled_long_ago(ledger)
     facilitator.evidence = "none"
     assert (await reorgs.run_once(), len(listed(ledger, RECHECK)), len(listed(ledger, LOST))) == (1, 0, 0)
@@ -657,10 +540,8 @@ async def test_p25_a_facilitator_without_evidence_is_not_asked_twice(
 
 async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     settings: Settings,
-    worker: dramatiq.Worker,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
-    as_header: AsHeader,
     ledger: redis.Redis,
     reorgs: ReorgMonitor,
     monkeypatch: pytest.MonkeyPatch,
@@ -669,13 +550,13 @@ async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     monkeypatch.setattr("api.payment.reorgs.BUDGET", 2)
     monkeypatch.setattr("api.payment.reorgs.EVERY_S", 0.05)
     async with opened(settings) as shop:
-        paid = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3)]
+        paid = [payer.headers() for _ in range(3)]
         for header in paid[:2]:
             assert (await shop.post(PATH, headers=header)).status_code == 200
         facilitator.evidence = "unused"
         settled_long_ago(ledger)
         for _ in range(100):
-            refused = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+            refused = await shop.post(PATH, headers=payer.headers())
             if refused.status_code == 503:
                 break
             await asyncio.sleep(0.05)

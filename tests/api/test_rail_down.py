@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 import redis
@@ -18,11 +17,11 @@ from api.payment import health
 from api.payment.circuit import Circuit
 from shared.ledger.keys import in_every_bucket
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.paying import Payer
 
 PATH = "/v1/cdp/echo"
-AsHeader = Callable[[Any], str]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 
 def circuit_of(paid_calls: Any) -> Circuit:
@@ -40,26 +39,20 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers_again(
-    shop: httpx.AsyncClient,
-    paid_calls: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    clean_redis: str,
+    shop: httpx.AsyncClient, paid_calls: Any, payer: Payer, facilitator: Any, clean_redis: str
 ) -> None:
     """Given an answered payment and one that nobody knows the fate of, when settling has failed five times in a row, then a new
     payment is refused uncharged and unclaimed, the answered one is answered, and the price is told as ever; once the
     facilitator answers again, all are served."""
     circuit = circuit_of(paid_calls)
     circuit._first_s = 0.3
-    answered, unknown, new = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3))
+    answered, unknown, new = (payer.headers() for _ in range(3))
     full = (await shop.post(PATH)).content
     first = await shop.post(PATH, headers=answered)
     facilitator.script, facilitator.evidence = ["error500"] * 5, "unknown"
     facilitator.says_status = 503
     for number in range(5):
-        headers = unknown if number == 4 else {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+        headers = unknown if number == 4 else payer.headers()
         assert (await shop.post(PATH, headers=headers)).json()["code"] == "settlement_unknown"
     assert circuit.is_open
     settles = len(facilitator.settles)
@@ -89,26 +82,20 @@ async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers
 
 
 async def test_refused_payments_take_no_rail_down(
-    shop: httpx.AsyncClient, paid_calls: Any, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, paid_calls: Any, payer: Payer, facilitator: Any
 ) -> None:
     """Anybody can sign payments that they have no money for."""
     facilitator.script = ["refuse", "refuse400"] * 6
     for _ in range(12):
-        answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+        answer = await shop.post(PATH, headers=payer.headers())
         assert (answer.status_code, answer.json()["error"]) == (402, "insufficient_funds")
     assert not circuit_of(paid_calls).is_open
-    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    answer = await shop.post(PATH, headers=payer.headers())
     assert answer.status_code == 200
 
 
 async def test_a_facilitator_for_another_network_is_paid_nothing(
-    shop: httpx.AsyncClient,
-    paid_calls: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: httpx.AsyncClient, paid_calls: Any, payer: Payer, facilitator: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so itself: the challenge is there, and a payment is refused before it is claimed."""
     rail = paid_calls[PATH]._gate._priced[0][1]
@@ -117,7 +104,7 @@ async def test_a_facilitator_for_another_network_is_paid_nothing(
     assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is False
     assert not rail.is_up
     assert (await shop.post(PATH)).json()["accepts"][0]["network"] == "eip155:8453"
-    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    answer = await shop.post(PATH, headers=payer.headers())
     assert (answer.status_code, answer.json()["charged"], facilitator.settles) == (503, False, [])
 
 
@@ -132,16 +119,10 @@ async def test_headers_that_cannot_be_read_stop_the_start(settings: Settings, tm
 
 
 async def test_what_is_settled_is_run_while_its_rail_is_down(
-    shop: httpx.AsyncClient,
-    paid_calls: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    clean_redis: str,
+    shop: httpx.AsyncClient, paid_calls: Any, payer: Payer, facilitator: Any, clean_redis: str
 ) -> None:
     """It was charged: that nothing new can be charged is no reason not to answer it."""
-    paid = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    paid = payer.headers()
     assert (await shop.post(PATH, headers=paid)).status_code == 200
     with redis.Redis.from_url(clean_redis) as ledger:  # as if its worker had died
         (record,) = ledger.keys(in_every_bucket("payment:*"))

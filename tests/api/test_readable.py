@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import dramatiq
@@ -16,11 +15,11 @@ from api.app import create_app
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.settings.rails import XrplRailSettings
 from shared.settings.service import Settings
+from tests.api.paying import Payer
 from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
-AsHeader = Callable[[Any], str]
 XRPL = XrplRailSettings(pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd")
 NODE = ("http://127.0.0.1:9",)
 READERS = {"ethereum", "base"}
@@ -42,11 +41,11 @@ def _is_paid(route: Any) -> bool:
 
 @each("name", [endpoint.name for endpoint in CATALOGUE if READERS.intersection(endpoint.reads)])
 async def test_a_chain_without_a_node_is_refused_before_it_is_charged(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, facilitator: Any, name: str
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, name: str
 ) -> None:
     """400 with the field and the chain that can be read."""
     endpoint = BY_NAME[name]
-    paid = {"PAYMENT-SIGNATURE": as_header(payer.payment(price=str(endpoint.price.value)))}
+    paid = payer.headers(price=str(endpoint.price.value))
     answer = await shop.post(endpoint.path, json=endpoint.example.request | {"chain": "ethereum"}, headers=paid)
     problem = answer.json()
     assert (answer.status_code, problem["code"], problem["charged"]) == (400, "invalid_body", False)

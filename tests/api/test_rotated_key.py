@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from ops import rotation
 from shared.sealing.keys import previous_key_file
 from shared.settings.service import Settings
+from tests.api.paying import Payer, encoded
 
 pytestmark = pytest.mark.anyio
 
@@ -35,12 +36,7 @@ async def restarted(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def test_a_rotation_loses_nothing(
-    shop: httpx.AsyncClient,
-    settings: Settings,
-    request: pytest.FixtureRequest,
-    payer: Any,
-    facilitator: Any,
-    as_header: Callable[[Any], str],
+    shop: httpx.AsyncClient, settings: Settings, request: pytest.FixtureRequest, payer: Payer, facilitator: Any
 ) -> None:
     """Secret answers included. When the previous key is gone, a payment from before is used up, and one from after is not."""
     rotation.rotate(settings.key_file, previous_key_file(settings))
@@ -49,8 +45,8 @@ async def test_a_rotation_loses_nothing(
     async def paid(client: httpx.AsyncClient, path: str, payment: str) -> httpx.Response:
         return await client.post(path, json=BODIES[path], headers={"PAYMENT-SIGNATURE": payment})
 
-    before = {path: as_header(payer.payment(price=PRICES[path])) for path in PRICES}
-    after = {path: as_header(payer.payment(price=PRICES[path])) for path in PRICES}
+    before = {path: encoded(payer.payment(price=PRICES[path])) for path in PRICES}
+    after = {path: encoded(payer.payment(price=PRICES[path])) for path in PRICES}
     first = {path: await paid(shop, path, payment) for path, payment in before.items()}
     assert [answer.status_code for answer in first.values()] == [200, 200]
 

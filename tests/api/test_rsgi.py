@@ -11,7 +11,6 @@ import anyio
 import pytest
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
-from api.http import Answer, respond
 from api.rsgi import WHOLE_BYTES, Rsgi
 from tests.each import each
 
@@ -87,23 +86,30 @@ class Protocol:
         self.pieces.append(piece)
 
 
+LONG = bytes(range(256)) * 700
+PIECES = [WHOLE_BYTES, WHOLE_BYTES, len(LONG) - 2 * WHOLE_BYTES]
+
+
 @pytest.mark.anyio
 @each(
-    ("body", "patience", "lengths"),
+    ("parts", "patience", "lengths"),
     [
-        (b"", 9, [0]),
-        (b"x" * WHOLE_BYTES, 9, [WHOLE_BYTES]),
-        (bytes(range(256)) * 700, 9, [WHOLE_BYTES, WHOLE_BYTES, 179_200 - 2 * WHOLE_BYTES]),
-        (bytes(range(256)) * 700, 1, [WHOLE_BYTES]),
+        ([b""], 9, [0]),
+        ([b"x" * WHOLE_BYTES], 9, [WHOLE_BYTES]),
+        ([LONG], 9, PIECES),
+        ([LONG[:WHOLE_BYTES], LONG[WHOLE_BYTES:]], 9, PIECES),
+        ([LONG], 1, PIECES[:1]),
     ],
-    ids=["empty", "in one piece", "in pieces", "to a caller who hangs up"],
+    ids=["empty", "in one piece", "in pieces", "in several events", "to a caller who hangs up"],
 )
-async def test_a_long_response_is_sent_in_pieces(body: bytes, patience: int, lengths: list[int]) -> None:
-    """With its length told before, so that it is not chunked."""
+async def test_a_long_response_is_sent_in_pieces(parts: list[bytes], patience: int, lengths: list[int]) -> None:
+    """With one head, whose length comes before, so that it is not chunked."""
+    body = b"".join(parts)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
-        await send({"type": "http.response.body", "body": body})
+        for number, part in enumerate(parts, 1):
+            await send({"type": "http.response.body", "body": part, "more_body": number < len(parts)})
 
     protocol = Protocol(patience)
     call: Any = Rsgi(app, lambda: None)  # type: ignore[arg-type, return-value]
@@ -111,20 +117,3 @@ async def test_a_long_response_is_sent_in_pieces(body: bytes, patience: int, len
     assert protocol.told == [(200, [("content-length", str(len(body)))])]
     assert [len(piece) for piece in protocol.pieces] == lengths
     assert body.startswith(b"".join(protocol.pieces))
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("patience", [9, 1], ids=["to its end", "to a caller who hangs up"])
-async def test_an_answer_in_several_events_is_one_response(patience: int) -> None:
-    """A paid call sends what is long in pieces: one head, and each piece as it comes."""
-    body = bytes(range(256)) * 700
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await respond(send, Answer(200, (), body), request_id="r")
-
-    protocol = Protocol(patience)
-    call: Any = Rsgi(app, lambda: None)  # type: ignore[arg-type, return-value]
-    await call.__rsgi__(Scope(), protocol)
-    ((status, headers),) = protocol.told
-    assert (status, dict(headers)["content-length"]) == (200, str(len(body)))
-    assert b"".join(protocol.pieces) == body[: patience * WHOLE_BYTES]

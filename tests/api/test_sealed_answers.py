@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-from collections.abc import Callable
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 import redis
@@ -21,13 +19,13 @@ from shared.money import Price
 from shared.sealing.answers import SECRET_ANSWER_TTL_S
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
+from tests.api.paying import Payer, paid_with
 
 ECHO, JWT = "/v1/cdp/echo", JWT_VERIFY.path
 PRICES = {ECHO: "0.001", JWT: "0.005"}
 BODIES: dict[str, Any] = {ECHO: {"message": "hello"}, JWT: JWT_VERIFY.example.request}
-AsHeader = Callable[[Any], str]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 
 SOLD = (BY_NAME["echo"], JWT_VERIFY)
@@ -50,7 +48,7 @@ def respelled(payment: dict[str, Any], signature: bytes) -> dict[str, Any]:
     return {**payment, "payload": {**payment["payload"], "signature": "0x" + signature.hex()}}
 
 
-def signed_again(payer: Any, payment: dict[str, Any], path: str) -> dict[str, Any]:
+def signed_again(payer: Payer, payment: dict[str, Any], path: str) -> dict[str, Any]:
     """Signed by the same key with another random number, as any signer may: both signatures are valid."""
     offer = evm.offers(EVM_USDC["eip155:8453"], Price.of(PRICES[path]), payment["accepted"]["payTo"])[0]
     fields = payment["payload"]["authorization"]
@@ -76,22 +74,16 @@ def signed_again(payer: Any, payment: dict[str, Any], path: str) -> dict[str, An
 
 @pytest.mark.parametrize("path", [ECHO, JWT])
 async def test_the_same_request_gets_the_same_bytes_and_redis_has_none_of_them(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    path: str,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: redis.Redis, path: str
 ) -> None:
     """Also when v is written 0 or 1 in the place of 27 or 28, which means the same."""
     payment = payer.payment(price=PRICES[path])
-    first = await shop.post(path, json=BODIES[path], headers={"PAYMENT-SIGNATURE": as_header(payment)})
+    first = await shop.post(path, json=BODIES[path], headers=paid_with(payment))
     signature = bytes.fromhex(payment["payload"]["signature"][2:])
     older_v = respelled(payment, signature[:64] + bytes([signature[64] - 27]))
 
     for again in (payment, older_v, payment):
-        answer = await shop.post(path, json=BODIES[path], headers={"PAYMENT-SIGNATURE": as_header(again)})
+        answer = await shop.post(path, json=BODIES[path], headers=paid_with(again))
         assert (answer.status_code, answer.content) == (200, first.content)
 
     assert len(facilitator.settles) == 1
@@ -102,15 +94,15 @@ async def test_the_same_request_gets_the_same_bytes_and_redis_has_none_of_them(
 
 
 async def test_a_secret_answer_is_for_the_signature_that_paid(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, ledger: redis.Redis
+    shop: httpx.AsyncClient, payer: Payer, ledger: redis.Redis
 ) -> None:
     """Another valid signature over the same authorization is told that the payment is used; the first still gets its answer.
     An answer that is not secret is the same for both."""
     for path, status in ((JWT, 402), (ECHO, 200)):
         payment = payer.payment(price=PRICES[path])
-        headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+        headers = paid_with(payment)
         first = await shop.post(path, json=BODIES[path], headers=headers)
-        other = {"PAYMENT-SIGNATURE": as_header(signed_again(payer, payment, path))}
+        other = paid_with(signed_again(payer, payment, path))
         assert other != headers
         answer = await shop.post(path, json=BODIES[path], headers=other)
         assert answer.status_code == status, answer.text
@@ -119,10 +111,10 @@ async def test_a_secret_answer_is_for_the_signature_that_paid(
 
 
 async def test_a_secret_answer_is_kept_for_a_quarter_of_an_hour(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, ledger: redis.Redis
+    shop: httpx.AsyncClient, payer: Payer, ledger: redis.Redis
 ) -> None:
     """After it the payment is used up."""
-    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment(price="0.005"))}
+    headers = payer.headers(price="0.005")
     assert (await shop.post(JWT, json=BODIES[JWT], headers=headers)).status_code == 200
     assert SECRET_ANSWER_TTL_S - 20 < int(ledger.ttl(answer_key(ledger))) <= SECRET_ANSWER_TTL_S  # type: ignore[arg-type]
     ledger.delete(answer_key(ledger))
@@ -133,24 +125,17 @@ async def test_a_secret_answer_is_kept_for_a_quarter_of_an_hour(
 @pytest.mark.parametrize("path", [ECHO, JWT])
 @pytest.mark.parametrize("change", ["garbage", "cut", "empty", "of another payment", "not sealed"])
 async def test_an_answer_that_cannot_be_opened(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    as_header: AsHeader,
-    ledger: redis.Redis,
-    caplog: pytest.LogCaptureFixture,
-    path: str,
-    change: str,
+    shop: httpx.AsyncClient, payer: Payer, ledger: redis.Redis, caplog: pytest.LogCaptureFixture, path: str, change: str
 ) -> None:
     """Damaged, sealed under a key that is gone, another's, or from before answers were sealed: 402, and a line in the log."""
-    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment(price=PRICES[path]))}
+    headers = payer.headers(price=PRICES[path])
     first = await shop.post(path, json=BODIES[path], headers=headers)
     key = answer_key(ledger)
     kept: Any = ledger.get(key)
     other = b""
     if change == "of another payment":
         ledger.rename(key, "aside")
-        second = {"PAYMENT-SIGNATURE": as_header(payer.payment(price=PRICES[path]))}
+        second = payer.headers(price=PRICES[path])
         assert (await shop.post(path, json=BODIES[path], headers=second)).content == first.content
         other = ledger.get(answer_key(ledger)) or b""  # type: ignore[assignment]
     values = {
@@ -172,16 +157,10 @@ async def test_an_answer_that_cannot_be_opened(
 
 
 async def test_a_worker_with_another_key_runs_nothing_and_the_payer_is_told(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    as_header: AsHeader,
-    monkeypatch: pytest.MonkeyPatch,
-    facilitator: Any,
-    paid_calls: Any,
+    shop: httpx.AsyncClient, payer: Payer, monkeypatch: pytest.MonkeyPatch, facilitator: Any, paid_calls: Any
 ) -> None:
     """At once, with the receipt: it was charged, and the same payment brings the answer when the keys agree. Never 402."""
-    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    headers = payer.headers()
     seal = paid_calls[ECHO]._services.dispatcher._sealer
     with monkeypatch.context() as changed:
         changed.setattr(seal, "_cipher", type(seal)(bytes(range(32)))._cipher)
@@ -195,20 +174,13 @@ async def test_a_worker_with_another_key_runs_nothing_and_the_payer_is_told(
 
 @pytest.mark.parametrize(("path", "status"), [(ECHO, 200), (JWT, 409)])
 async def test_a_named_call_that_is_paid_for_again_does_not_show_a_secret_answer(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    as_header: AsHeader,
-    facilitator: Any,
-    path: str,
-    status: int,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, path: str, status: int
 ) -> None:
     """It is sealed for the payment that was charged. The second payment is not charged, and the first still fetches it."""
     echoed = {identifier.KEY: {"info": {"required": False, "id": secrets.token_hex(8)}}}
     first, second = ({**payer.payment(price=PRICES[path]), "extensions": echoed} for _ in range(2))
     answers = [
-        await shop.post(path, json=BODIES[path], headers={"PAYMENT-SIGNATURE": as_header(payment)})
-        for payment in (first, second, first)
+        await shop.post(path, json=BODIES[path], headers=paid_with(payment)) for payment in (first, second, first)
     ]
     assert [answer.status_code for answer in answers] == [200, status, 200]
     assert answers[0].content == answers[2].content

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -24,12 +24,12 @@ from shared.ledger.keys import RECHECK, bucket_of, in_every_bucket, server_of
 from shared.servers.ledger_servers import read_record
 from shared.servers.redis_connection import RedisConnection
 from shared.settings.service import Settings
+from tests.api.paying import Payer, paid_with
 from tests.api.payment.primaries import COUNT, Primaries, three_primaries
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 
-AsHeader = Callable[[Any], str]
 PATH = "/v1/cdp/echo"
 PAYERS = 24
 
@@ -51,20 +51,20 @@ def settings(settings: Settings, primaries: Primaries) -> Settings:
 class Paid:
     """A payment of a payer of its own."""
 
-    def __init__(self, payer: Any, as_header: AsHeader) -> None:
+    def __init__(self, payer: Payer) -> None:
         made = payer.payment()
         accepted, signed = made["accepted"], made["payload"]["authorization"]
         self.id = f"{accepted['network']}:{accepted['asset']}:{signed['from']}:{signed['nonce']}".lower()
         self.server = server_of(bucket_of(self.id), COUNT)
-        self.headers = {"PAYMENT-SIGNATURE": as_header(made)}
+        self.headers = paid_with(made)
 
 
 @pytest.fixture
-def payments(payer: Any, as_header: AsHeader) -> list[Paid]:
+def payments() -> list[Paid]:
     """Of many payers, some of each server."""
-    made = [Paid(type(payer)(), as_header) for _ in range(PAYERS)]
+    made = [Paid(Payer()) for _ in range(PAYERS)]
     while min(sum(each.server == server for each in made) for server in range(COUNT)) < 4:
-        made.append(Paid(type(payer)(), as_header))
+        made.append(Paid(Payer()))
     return sorted(made, key=lambda each: each.server)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import dramatiq
@@ -27,6 +27,7 @@ from shared.settings.service import Settings
 from shared.x402.networks import XRPL_RLUSD
 from shared.x402.wire import Offer
 from tests import xrpl_signing as signing
+from tests.api.paying import paid_with
 from workers.main import create_broker
 
 pytestmark = pytest.mark.anyio
@@ -35,8 +36,6 @@ RLUSD = XRPL_RLUSD["xrpl:0"]
 SUPPORTED = {"kinds": [{"x402Version": 2, "scheme": "exact", "network": "xrpl:0", "extra": {"ledger": 100}}]}
 MEASURED = {"ledgerIndex", "activity"}
 PAYER, OTHER, PAY_TO = (Wallet.from_entropy(f"{number:032x}") for number in (21, 22, 23))
-
-AsHeader = Callable[[Any], str]
 
 
 @pytest.fixture
@@ -89,8 +88,8 @@ def worker(settings: Settings, node: XrplServer, monkeypatch: pytest.MonkeyPatch
 class Buyer:
     """Pays with a wallet, each call with a transaction of its own."""
 
-    def __init__(self, shop: httpx.AsyncClient, as_header: AsHeader, wallet: Wallet) -> None:
-        self._shop, self._as_header, self._wallet = shop, as_header, wallet
+    def __init__(self, shop: httpx.AsyncClient, wallet: Wallet) -> None:
+        self._shop, self._wallet = shop, wallet
         self._sequence = 7
 
     async def call(self, body: Any) -> httpx.Response:
@@ -102,7 +101,7 @@ class Buyer:
         self._sequence += 1
         payload = signing.t54_payload(self._wallet, wanted, Sequence=self._sequence)
         payment = {"x402Version": 2, "accepted": offer, "payload": payload}
-        return await self._shop.post(ENDPOINT.path, json=body, headers={"PAYMENT-SIGNATURE": self._as_header(payment)})
+        return await self._shop.post(ENDPOINT.path, json=body, headers=paid_with(payment))
 
 
 def pay(node: XrplServer) -> None:
@@ -126,10 +125,10 @@ async def test_the_challenge_is_of_its_own_flavour(shop: httpx.AsyncClient) -> N
 
 
 async def test_the_documented_example_is_what_a_paid_call_gives(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, as_header: AsHeader
+    shop: httpx.AsyncClient, worker: dramatiq.Worker
 ) -> None:
     """But for the number of the ledger."""
-    answer = await Buyer(shop, as_header, PAYER).call(ENDPOINT.example.request)
+    answer = await Buyer(shop, PAYER).call(ENDPOINT.example.request)
     assert answer.status_code == 200, answer.text
     told, documented = answer.json(), dict(ENDPOINT.example.response)
     assert {name: value for name, value in told.items() if name not in MEASURED} == {
@@ -138,10 +137,10 @@ async def test_the_documented_example_is_what_a_paid_call_gives(
 
 
 async def test_the_second_call_tells_what_happened_since_the_first(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, as_header: AsHeader, node: XrplServer
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, node: XrplServer
 ) -> None:
     """To the payer who made the baseline; another payer has none yet, and an X-address is the same wallet."""
-    buyer, other = Buyer(shop, as_header, PAYER), Buyer(shop, as_header, OTHER)
+    buyer, other = Buyer(shop, PAYER), Buyer(shop, OTHER)
     first = (await buyer.call({"address": PAYER.address})).json()
     assert first["baseline"]["created"] is True
     pay(node)
@@ -155,10 +154,10 @@ async def test_the_second_call_tells_what_happened_since_the_first(
 
 @pytest.mark.parametrize("body", [{"address": "r" * 34}, {"address": PAY_TO.address, "allowedDestinations": ["x"]}])
 async def test_a_wrong_address_is_refused_before_it_is_charged(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, as_header: AsHeader, facilitator: Any, body: Any
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, body: Any
 ) -> None:
     """With a code and the field."""
-    refused = await Buyer(shop, as_header, PAYER).call(body)
+    refused = await Buyer(shop, PAYER).call(body)
     problem = refused.json()
     assert (refused.status_code, problem["charged"], facilitator.settles) == (400, False, [])
     assert problem["field"] == list(body)[-1]

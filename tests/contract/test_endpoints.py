@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.discovery.documents import documents
+from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
@@ -59,14 +59,6 @@ def test_the_table_has_29_endpoints() -> None:
     assert len(SPECIFIED) == 29
     assert len({row.name for row in ENDPOINTS}) == len({row.path for row in ENDPOINTS}) == len(ENDPOINTS)
     assert [row.name for row in SPECIFIED if not row.listed] == ["chain/erc1155-balance"]
-
-
-def test_the_flavours_are_those_of_the_specification() -> None:
-    """Six endpoints are of the older flavour, xrpl-wallet-watch has its own, and all others are newer."""
-    older = {"x402-discover", "prompt-injection-scan", "ssl-info", "tx-explain", "wallet-doctor", "approval-safety"}
-    assert {row.name for row in SPECIFIED if row.flavour == "older"} == older
-    assert {row.name for row in SPECIFIED if row.flavour == "watch"} == {"xrpl-wallet-watch"}
-    assert sum(row.flavour == "newer" for row in SPECIFIED) == 22
 
 
 def test_what_is_specified_is_what_is_sold() -> None:

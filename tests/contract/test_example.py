@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from api.discovery import bazaar
-from api.discovery.documents import documents
+from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from jobs.observation import Previous
 from jobs.ports import Context

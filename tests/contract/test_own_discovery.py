@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.discovery.documents import documents
+from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from jobs.catalogue import CATALOGUE
 from jobs.x402_discover.document import Source

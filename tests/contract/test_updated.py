@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,16 +11,7 @@ import msgspec
 
 from api.discovery import schemas
 from jobs.catalogue import CATALOGUE, DIGEST, UPDATED
-from shared.endpoint import Category, Endpoint, Example, Flavour
-from shared.money import Price
-from shared.x402.networks import Rail
-from tests.each import each
-
-
-class Other(msgspec.Struct):
-    """Another shape of a body."""
-
-    other: int = 0
+from shared.endpoint import Endpoint
 
 
 def _shown(endpoint: Endpoint) -> dict[str, Any]:
@@ -62,31 +52,3 @@ def test_updated_is_a_day_in_utc() -> None:
     updated = datetime.fromisoformat(UPDATED)
     assert updated.tzinfo is not None
     assert f"{updated:%Y-%m-%dT00:00:00Z}" == UPDATED
-
-
-@each(
-    "change",
-    [
-        {"name": "other"},
-        {"price": Price.of("0.123")},
-        {"category": Category.SECURITY},
-        {"flavour": Flavour.WATCH},
-        {"rails": (Rail.BASE,)},
-        {"summary": "Another summary."},
-        {"request": Other, "example": Example(request={}, response=CATALOGUE[0].example.response)},
-        {"response": Other, "example": Example(request={}, response={"other": 1})},
-        {"failures": ("other",)},
-        {"body_optional": False},
-        {"listed": False},
-    ],
-)
-def test_every_change_that_discovery_shows_changes_the_digest(change: dict[str, Any]) -> None:
-    """Each of them is visible to an indexer."""
-    first, *others = CATALOGUE
-    assert _digest([replace(first, **change), *others]) != _digest(CATALOGUE)
-
-
-def test_a_change_behind_the_scenes_keeps_the_digest() -> None:
-    """A deadline is no reason to look again."""
-    first, *others = CATALOGUE
-    assert _digest([replace(first, deadline_s=7), *others]) == _digest(CATALOGUE)

@@ -22,17 +22,17 @@ from tests.time_limits import patience
 from workers import main
 from workers.queue.broker import StreamBroker
 
-FOLDER = "TROUBLED_FOLDER"
+FOLDER = "FAILING_JOBS_FOLDER"
 """Environment variable: where a job that holds on says so (`held-N`), and is let go (`released-N`)."""
 LONGEST_S = patience(20.0)
 
 
-def troubled(endpoint: Endpoint) -> Endpoint:
+def obedient(endpoint: Endpoint) -> Endpoint:
     """The same, with a handler that obeys `please-fail` and `please-hold-N` anywhere in a request."""
-    return dataclasses.replace(endpoint, run=_troubled(endpoint.run))
+    return dataclasses.replace(endpoint, run=_obedient(endpoint.run))
 
 
-def _troubled(run: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _obedient(run: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def obey(request: Any, context: Any) -> Any:
         text = msgspec.json.encode(request).decode()
         if "please-fail" in text:
@@ -63,4 +63,4 @@ def _hold(number: str) -> None:
 def create_broker() -> StreamBroker:
     """As workers.main. pii-redact is as it is: it runs in a child, which knows only the real one."""
     names = (echo.ENDPOINT, jwt_verify.ENDPOINT, webhook_sig_verify.ENDPOINT, rss.ENDPOINT)
-    return main.create_broker((*(troubled(endpoint) for endpoint in names), pii_redact.ENDPOINT))
+    return main.create_broker((*(obedient(endpoint) for endpoint in names), pii_redact.ENDPOINT))

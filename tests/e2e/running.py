@@ -8,7 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,35 @@ from coinslot.wallet import Wallet
 from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import ROOT, claim_port, tethered
 from tests.time_limits import patience
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """This process's environment with these settings of ours and no others."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")} | settings
+
+
+def until(is_so: Callable[[], object], within_s: float = patience(60)) -> float:
+    """Wait for it. Returns the seconds that it took."""
+    began = time.monotonic()
+    while not is_so():
+        assert time.monotonic() < began + within_s
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def start_failing_worker(queue: str, log: Path, *options: str, **settings: str) -> subprocess.Popen[bytes]:
+    """A worker of tests/e2e/failing_jobs.py, with these settings alone."""
+    command = [sys.executable, "-m", "dramatiq", "tests.e2e.failing_jobs:create_broker", "--queues", queue]
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [*tethered(), *command, "--processes", "1", *options],
+            cwd=ROOT,
+            env=environment(PYTHONPATH=str(ROOT), **settings),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
 
 SMALL = PROCFILE.with_name("Procfile.small")
 
@@ -42,19 +73,14 @@ class Running:
         self.var = var
         self.told: list[str] = []
         self.base_url = f"http://127.0.0.1:{claim_port(0)}"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-        environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var)}
-        environment |= {
-            "COINSLOT_RATE_LIMITS": "off",
-            "COINSLOT_METRICS_PORT": str(claim_port(0)),
-        }  # one wallet pays for all
-        environment |= settings
+        own = {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var)}
+        own |= {"COINSLOT_METRICS_PORT": str(claim_port(0)), "COINSLOT_RATE_LIMITS": "off"}  # one wallet pays for all
         procfile = var / "Procfile"
         procfile.write_text(_without(without))
         self.process = subprocess.Popen(
             [*tethered(), sys.executable, "-m", "compose.serve", "--procfile", str(procfile), *arguments],
             cwd=ROOT,
-            env=environment,
+            env=environment(**own | settings),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -146,11 +172,14 @@ class Running:
         (url,) = (line.split()[1] for line in self.told if line.startswith("metrics"))
         return url
 
+    def wallet(self) -> Wallet:
+        """The sandbox's, on its EVM chain."""
+        evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
+        return Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
+
     def buy(self, name: str, body: Any, **options: Any) -> Any:
         """The answer to one paid call."""
-        evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
-        wallet = Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
-        with Buyer(self.base_url, wallet, max_price=None, **options) as buyer:
+        with Buyer(self.base_url, self.wallet(), max_price=None, **options) as buyer:
             return json.loads(buyer.call(name, body).raw)
 
     def log(self) -> str:

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from compose.sandbox.child import ROOT, claim_port
-
-PATIENCE_S = 30.0
-
-
-def environment(**settings: str) -> dict[str, str]:
-    """This one's, with other settings of ours."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-    return kept | {"PYTHONPATH": str(ROOT)} | {f"COINSLOT_{name}": value for name, value in settings.items()}
+from tests.e2e.running import environment, until
 
 
-def until(is_so: Callable[[], object]) -> None:
-    """Wait for it."""
-    give_up_at = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
+def _environment(**settings: str) -> dict[str, str]:
+    named = {f"COINSLOT_{name}": value for name, value in settings.items()}
+    return environment(PYTHONPATH=str(ROOT), **named)
 
 
 def has_ended(process: Path) -> bool:
@@ -44,10 +31,10 @@ def said(module: str, **settings: str) -> str:
     ended = subprocess.run(
         [sys.executable, "-m", module],
         cwd=ROOT,
-        env=environment(**settings),
+        env=_environment(**settings),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=30,
         check=False,
     )
     assert ended.returncode == 1
@@ -100,7 +87,7 @@ def test_a_killed_api_leaves_nobody_who_serves(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "api"],
         cwd=ROOT,
-        env=environment(
+        env=_environment(
             PORT=str(claim_port(0)),
             KEY_FILE=str(key),
             EVM_PAY_TO="0x1111111111111111111111111111111111111111",

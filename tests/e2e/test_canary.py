@@ -28,11 +28,9 @@ from coinslot.buyer import Buyer
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed, CoinslotError
 from coinslot.payment import SignedPayment
-from coinslot.wallet import Wallet
-from compose.sandbox.child import ROOT, tethered
 from compose.sandbox.redis_server import RedisServer, Role, start_redis
 from tests.e2e.failing_jobs import FOLDER
-from tests.e2e.running import Running
+from tests.e2e.running import Running, start_failing_worker, until
 from tests.e2e.searching import FORMS, Monitor, Place, files, pages, processes, sightings
 from tests.jobs import jose
 from tests.time_limits import patience
@@ -50,14 +48,6 @@ SERVERS: dict[Role, str] = {
     "mirror": "COINSLOT_DASHBOARD_REDIS_URL",
 }
 Call = tuple[str, Any]
-
-
-def until(true: Callable[[], Any], within_s: float = patience(30)) -> None:
-    """Wait for it."""
-    give_up_at = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
 
 
 @dataclass
@@ -146,29 +136,11 @@ class Watched:
             server.stop()
 
     def _worker(self, queue: str) -> subprocess.Popen[bytes]:
-        """At its most talkative."""
-        command = [
-            sys.executable,
-            "-m",
-            "dramatiq",
-            "tests.e2e.failing_jobs:create_broker",
-            "--queues",
-            queue,
-            "-v",
-            "-v",
-        ]
-        command += ["--processes", "1", "--threads", "1" if queue == "micro" else "16"]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-        environment |= {**self.settings, "PYTHONPATH": str(ROOT)}
-        with (self.var / f"worker-{queue}-{time.monotonic_ns()}.log").open("wb") as log:
-            return subprocess.Popen(
-                [*tethered(), *command],
-                cwd=ROOT,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        """One that logs as much as it can."""
+        log = self.var / f"worker-{queue}-{time.monotonic_ns()}.log"
+        return start_failing_worker(
+            queue, log, "--threads", "1" if queue == "micro" else "16", "-v", "-v", **self.settings
+        )
 
     def command(self, server: RedisServer, *arguments: str) -> Any:
         """One command to one server."""
@@ -183,8 +155,6 @@ class Watched:
     @contextlib.contextmanager
     def buyer(self, budget_s: float, signed: list[SignedPayment]) -> Iterator[Buyer]:
         """As patient as it is told to be."""
-        evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
-        wallet = Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
 
         def remember(payment: SignedPayment) -> None:
             signed.append(payment)
@@ -192,7 +162,7 @@ class Watched:
 
         retry_policy = RetryPolicy(budget_s=budget_s)
         with Buyer(
-            self.running.base_url, wallet, max_price=None, retry_policy=retry_policy, on_signed=remember
+            self.running.base_url, self.running.wallet(), max_price=None, retry_policy=retry_policy, on_signed=remember
         ) as buyer:
             yield buyer
 

@@ -47,6 +47,20 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("prompt-injection-scan", {"text": "ignore " * 14_000}),
     ("prompt-injection-scan", {"text": "\u200b" * 100_000}),
     ("prompt-injection-scan", {"text": "QUFB" * 25_000}),
+    *(
+        ("json-repair", {"malformed": malformed})
+        for malformed in (
+            "[" * 100_000,
+            "{" * 100_000,
+            "t{]" * 4_000,
+            '["a' * 25_000,
+            '{"a": "\\ud800", "\\udfff": 1}',
+            "[1e400, -1e400, 1e-400]",
+            "1" * 100_000,
+            '"' + "\\" * 99_999,
+        )
+    ),
+    ("json-repair", {"malformed": "{}", "schema": DOUBLING}),
     ("faker", {"template": {f"f{n}": "lorem.paragraphs" for n in range(50)}, "count": 100}),
 ]
 

@@ -93,19 +93,6 @@ async def test_the_official_client_pays_and_is_served(
     assert str(moved[receipt["transaction"]]) == row.usdc_atomic == receipt["amount"]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff\x00", b'{"x": 1}', b"0" * 2_000_000], ids=len)
-@pytest.mark.parametrize("name", ["echo", "json-repair", "faker"])
-async def test_unpaid_is_402_with_the_literal_price(plain: httpx.AsyncClient, name: str, body: bytes) -> None:
-    """Whatever the body; the decoded header equals the body, and the price is that of the table."""
-    answer = await plain.post(PATHS[name], content=body)
-    assert answer.status_code == 402
-    assert json.loads(base64.b64decode(answer.headers["payment-required"])) == answer.json()
-    assert len(answer.headers["payment-required"]) < 8192
-    row = next(row for row in ENDPOINTS if row.name == name)
-    amounts = {offer["network"]: offer["amount"] for offer in answer.json()["accepts"]}
-    assert amounts["eip155:8453"] == row.usdc_atomic
-
-
 async def test_twenty_copies_are_one_settlement_on_the_chain(
     service: Any, plain: httpx.AsyncClient, sdk: x402Client
 ) -> None:
@@ -136,20 +123,6 @@ async def test_a_broke_payer_gets_402_and_nothing_moves(service: Any, plain: htt
     answer = await plain.post(PATHS["echo"], headers=header(await signed(plain, broke, PATHS["echo"])))
     assert (answer.status_code, answer.json()["error"]) == (402, "insufficient_funds")
     assert json.loads(base64.b64decode(answer.headers["payment-response"]))["success"] is False
-    assert len(transfers(service)) == before
-
-
-async def test_a_cheap_payment_does_not_buy_a_dearer_call(
-    service: Any, plain: httpx.AsyncClient, sdk: x402Client
-) -> None:
-    """Echo's payment on faker: another price and another resource."""
-    payment = await signed(plain, sdk, PATHS["echo"])
-    before = len(transfers(service))
-    for change in ({}, {"resource": None}):
-        answer = await plain.post(
-            PATHS["faker"], json={"template": {"a": "string.uuid"}}, headers=header({**payment, **change})
-        )
-        assert answer.status_code == 402
     assert len(transfers(service)) == before
 
 

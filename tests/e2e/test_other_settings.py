@@ -18,7 +18,6 @@ from coinslot.buyer import Buyer
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
 from coinslot.payment import SignedPayment
-from coinslot.wallet import Wallet
 from tests.e2e.running import Running
 from tests.otlp_receiver import Receiver, Span
 
@@ -35,10 +34,6 @@ class Traced:
 
     running: Running
     receiver: Receiver
-
-    def wallet(self) -> Wallet:
-        evm = json.loads((self.running.var / "sandbox.json").read_text())["evm"]
-        return Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
 
     def trace_of(self, request_id: str, names: list[str]) -> dict[str, Span]:
         """The spans of one call by their path, when all have arrived: ``{"call": …, "call/settle/ledger": …}``."""
@@ -117,7 +112,7 @@ def test_a_refused_call_is_explained_and_found(traced: Traced) -> None:
 def test_one_paid_call_is_one_trace_across_two_processes(traced: Traced) -> None:
     """Its tree, who did what, and what the spans say and do not say."""
     signed: list[SignedPayment] = []
-    with Buyer(traced.running.base_url, traced.wallet(), max_price=None, on_signed=signed.append) as buyer:
+    with Buyer(traced.running.base_url, traced.running.wallet(), max_price=None, on_signed=signed.append) as buyer:
         answer = buyer.call("echo", {"message": CANARY})
 
     names = ["call", "call/check", "call/ledger", "call/settle", "call/settle/ledger", "call/queue", "call/job"]
@@ -153,7 +148,7 @@ def test_one_paid_call_is_one_trace_across_two_processes(traced: Traced) -> None
 def test_the_same_payment_again_is_a_trace_of_its_own(traced: Traced) -> None:
     """It is answered from the ledger: no settlement, no job. The caller's own traceparent changes nothing."""
     signed: list[SignedPayment] = []
-    with Buyer(traced.running.base_url, traced.wallet(), max_price=None, on_signed=signed.append) as buyer:
+    with Buyer(traced.running.base_url, traced.running.wallet(), max_price=None, on_signed=signed.append) as buyer:
         buyer.call("echo", {"message": "twice"})
     headers = {
         "PAYMENT-SIGNATURE": signed[0].header,

@@ -22,19 +22,10 @@ import redis
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import Unreachable
 from shared.queue.streams import stream_key
-from tests.e2e.running import ROOT, Process, Running
+from tests.e2e.running import ROOT, Process, Running, until
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-
-
-def _until(true: Callable[[], bool], within_s: float = patience(60)) -> float:
-    """Seconds that it took."""
-    started = time.monotonic()
-    while not true():
-        assert time.monotonic() < started + within_s
-        time.sleep(0.02)
-    return time.monotonic() - started
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +54,7 @@ def running(_started: list[Running], start: Callable[..., Running]) -> Running:
     if one is None:
         one = start("--scale", "worker-micro=2")
         one.wait_until_serving()
-    _until(one.is_whole)
+    until(one.is_whole)
     return one
 
 
@@ -114,7 +105,7 @@ def test_what_is_killed_is_started_again(running: Running, victim: str) -> None:
     os.kill(killed.pid, signal.SIGKILL)
 
     gone = {killed.pid, killed.parent} & before
-    took_s = _until(lambda: not gone & {one.pid for one in running.processes()} and running.is_whole())
+    took_s = until(lambda: not gone & {one.pid for one in running.processes()} and running.is_whole())
     print(f"{victim}: back after {took_s:.1f} s")
     assert before - gone <= {one.pid for one in running.kept()}
     assert running.buy("echo", {"message": "hello"})["youSent"] == "hello"
@@ -132,7 +123,7 @@ def _held_workers(running: Running) -> list[Process]:
 
 def _wait_for_jobs(running: Running, count: int) -> None:
     with redis.Redis.from_url(running.setting("COINSLOT_QUEUE_URL")) as queue:
-        _until(lambda: queue.xlen(stream_key("micro")) == count)
+        until(lambda: queue.xlen(stream_key("micro")) == count)
 
 
 def test_calls_survive_their_workers(running: Running) -> None:
@@ -241,7 +232,7 @@ def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
     time.sleep(0.05)
 
     running.process.send_signal(signal.SIGTERM)
-    refused_after_s = _until(running.refuses)
+    refused_after_s = until(running.refuses)
     time.sleep(2.5)
     assert (answered_at, failures) == ([], [])
     for worker in workers:
@@ -264,11 +255,11 @@ def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
 def test_ctrl_c_while_it_starts_leaves_nothing(start: Callable[..., Running]) -> None:
     """When the processes are there and none of them is ready."""
     starting = start()
-    _until(lambda: any("-m api" in one.command for one in starting.processes()))
+    until(lambda: any("-m api" in one.command for one in starting.processes()))
 
     assert starting.end(signal.SIGINT) == (0, "\nstopped\n")
 
-    _until(lambda: starting.processes() == [])
+    until(lambda: starting.processes() == [])
 
 
 def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Running], tmp_path: Path) -> None:
@@ -282,7 +273,7 @@ def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Runnin
     assert code == 1
     assert "coinslot: a process could not start: facilitator ended with status 3" in said
     assert "out of luck" in said
-    _until(lambda: starting.processes() == [])
+    until(lambda: starting.processes() == [])
 
 
 def test_a_wrong_scale_is_told_before_anything_starts(start: Callable[..., Running]) -> None:

@@ -33,21 +33,6 @@ def exchange(service: Any, *parts: bytes, hang_up: bool = False) -> tuple[int, b
 HEAD = b"POST /v1/cdp/echo HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n"
 
 
-def test_the_same_payment_header_twice_is_ambiguous(service: Any) -> None:
-    """A proxy and we might each read another one."""
-    status, answer = exchange(
-        service, HEAD + b"PAYMENT-SIGNATURE: e30=\r\nPAYMENT-SIGNATURE: e30=\r\nContent-Length: 0\r\n\r\n"
-    )
-    assert (status, b'"ambiguous_payment"' in answer) == (402, True)
-
-
-def test_a_chunked_unpaid_body_is_read_and_answered(service: Any) -> None:
-    """No length is declared; the 402 comes after the last chunk."""
-    chunks = b"".join(b"10000\r\n" + b"x" * 0x10000 + b"\r\n" for _ in range(40)) + b"0\r\n\r\n"
-    status, _ = exchange(service, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunks)
-    assert status == 402
-
-
 def test_an_upload_that_expects_to_be_asked_is_answered(service: Any) -> None:
     """Expect: 100-continue, as curl sends it for larger bodies."""
     status, answer = exchange(service, HEAD + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n", b"{}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
 import re
 import secrets
 import signal
@@ -27,11 +26,9 @@ import pytest
 import redis
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from coinslot.buyer import Buyer
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed
-from coinslot.wallet import Wallet
-from compose.sandbox.child import ROOT, claim_port, spawn, tethered
+from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.redis_server import Role, start_redis
 from ops.dashboard import rq_dashboard
 from shared.pools import Pool
@@ -39,14 +36,13 @@ from shared.queue.mirror import FIELD as REPORT_FIELD
 from shared.queue.mirror import REPORTS, Report, Run, encode_report
 from shared.queue.streams import FIELD, GROUP, stream_key
 from tests.e2e.failing_jobs import FOLDER
-from tests.e2e.running import Running
+from tests.e2e.running import Running, start_failing_worker, until
 
 PASSWORD = "correct horse battery"
 FEED = "https://feeds.example.com:8443/news.rss"
 LOOKS_S = 20
 """Until a page shows what has happened: a worker reports every half second, the mirror follows every second, and a page asks
 every two."""
-JOB_ID = "[0-9a-f]{32}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,38 +113,18 @@ class Held:
             assert time.monotonic() < give_up_at
             assert self.running.process.poll() is None
             time.sleep(0.05)
-        command = [sys.executable, "-m", "dramatiq", "tests.e2e.failing_jobs:create_broker", "--queues", "net"]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-        environment |= dict(line.split("=", 1) for line in (self.var / "sandbox.env").read_text().splitlines())
-        environment |= {**self.settings, "PYTHONPATH": str(ROOT), FOLDER: str(self.var)}
-        with (self.var / "worker.log").open("wb") as log:
-            self.worker = subprocess.Popen(
-                [*tethered(), *command, "--processes", "1", "--threads", "1"],
-                cwd=ROOT,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        settings = dict(line.split("=", 1) for line in (self.var / "sandbox.env").read_text().splitlines())
+        settings |= {**self.settings, FOLDER: str(self.var)}
+        self.worker = start_failing_worker("net", self.var / "worker.log", "--threads", "1", **settings)
         self.running.wait_until_serving()
         password = (self.var / "dashboard.password").read_text().strip()
         dashboard = Dashboard(f"http://127.0.0.1:{self.settings['COINSLOT_DASHBOARD_PORT']}", password)
         dashboard.wait_until_current()
         return dashboard
 
-    def buy(self, url: str) -> bytes:
+    def buy(self, name: str, **body: str) -> Any:
         """One paid call, once."""
-        return self._buy("rss", {"url": url})
-
-    def buy_echo(self) -> bytes:
-        """The same of another pool."""
-        return self._buy("echo", {"message": "hello"})
-
-    def _buy(self, name: str, body: dict[str, str]) -> bytes:
-        evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
-        wallet = Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
-        with Buyer(self.running.base_url, wallet, max_price=None, retry_policy=RetryPolicy(budget_s=0)) as buyer:
-            return bytes(buyer.call(name, body).raw)
+        return self.running.buy(name, body, retry_policy=RetryPolicy(budget_s=0))
 
     def stop_worker(self) -> None:
         """The one of the `net` pool, which the runner has not started."""
@@ -192,24 +168,24 @@ def test_a_job_is_seen_queued_running_finished_and_failed(held: tuple[Held, Dash
     context = visitor(browser, dashboard, wrong)
     expect.set_options(timeout=LOOKS_S * 1000)
     with ThreadPoolExecutor(2) as callers:
-        first = callers.submit(service.buy, f"{FEED}?please-hold-1")
+        first = callers.submit(service.buy, "rss", url=f"{FEED}?please-hold-1")
         page = context.new_page()
         page.goto("/")
         assert page.title() == "RQ dashboard"
         expect(count(page, "net", "started")).to_have_text("1")
-        second = callers.submit(service.buy, FEED)
+        second = callers.submit(service.buy, "rss", url=FEED)
         expect(count(page, "net", "queued")).to_have_text("1")
         _is_held(page, context)
         (service.var / "released-1").touch()
-        assert b'"ok":true' in first.result(60)
-        assert b'"ok":true' in second.result(60)
+        assert first.result(60)["ok"]
+        assert second.result(60)["ok"]
     page.goto("/")
     expect(count(page, "net", "finished")).to_have_text("2")
     expect(count(page, "net", "started")).to_have_text("0")
     expect(count(page, "net", "queued")).to_have_text("0")
 
     with pytest.raises(CallFailed) as failed:
-        service.buy(f"{FEED}?please-fail=%3Csvg/onload=alert(1)%3E&secret-of-mine")
+        service.buy("rss", url=f"{FEED}?please-fail=%3Csvg/onload=alert(1)%3E&secret-of-mine")
     request_id = (failed.value.problem or {})["requestId"]
     line = _logged(service.running, request_id)
     assert line["cause"] == "internal_error"
@@ -291,16 +267,16 @@ def test_no_paid_call_notices_what_the_mirror_does(held: tuple[Held, Dashboard])
     mirror.process.kill()  # it would wait for its clients
     mirror.process.wait()
     _buy_some(service)
-    _await(lambda: dashboard.asked("/0/data/queues.json") == 503)
-    _await(lambda: dashboard.asked("/healthz") == 503)
+    until(lambda: dashboard.asked("/0/data/queues.json") == 503)
+    until(lambda: dashboard.asked("/healthz") == 503)
 
     port = int(mirror.url.rpartition(":")[2].partition("/")[0])
     service.servers["DASHBOARD_REDIS_URL"] = start_redis("mirror", service.var, port)
-    _await(lambda: dashboard.asked("/healthz") == 200)
-    _await(lambda: dashboard.asked("/0/data/queues.json") == 200)
+    until(lambda: dashboard.asked("/healthz") == 200)
+    until(lambda: dashboard.asked("/0/data/queues.json") == 200)
     with redis.Redis.from_url(mirror.url) as client:
         _buy_some(service)
-        _await(lambda: client.zcard("rq:finished:micro") >= 1)
+        until(lambda: client.zcard("rq:finished:micro") >= 1)
     reports = "no jobs are reported to the dashboard", "jobs are reported to the dashboard again"
     for said in (*reports, "shows the present again"):
         assert said in service.running.log()
@@ -315,19 +291,12 @@ def test_nothing_outlives_a_runner_that_is_killed(held: tuple[Held, Dashboard]) 
 
     service.running.end(signal.SIGKILL)
 
-    _await(lambda: service.running.processes() == [])
+    until(lambda: service.running.processes() == [])
 
 
 def _buy_some(service: Held) -> None:
     for _ in range(3):
-        assert b'"youSent":"hello"' in service.buy_echo()
-
-
-def _await(is_so: Callable[[], bool]) -> None:
-    give_up_at = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.1)
+        assert service.buy("echo", message="hello")["youSent"] == "hello"
 
 
 RUN = "document.title='run';alert(1)"

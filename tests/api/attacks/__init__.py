@@ -20,7 +20,6 @@ P5   Another version or network, or ours written differently.
 P6   Another amount, or ours written differently.
      api/attacks/test_amounts.py::test_p06_no_other_spelling_of_the_amount_pays
      api/attacks/test_amounts.py::test_p06_only_the_exact_digits_are_the_amount
-     api/test_pipeline.py::test_a_well_signed_wrong_payment_is_refused
 P7   The units of one asset taken for another's.
      api/attacks/test_amounts.py::test_p07_every_offer_is_in_the_units_of_its_asset
      api/attacks/test_amounts.py::test_p07_the_price_is_never_rounded
@@ -70,7 +69,6 @@ P17  Cancelled, or the account emptied, between the check and the settlement.
      facilitator/test_evm_rail.py::test_a_payer_who_empties_the_account_at_the_last_moment
 P18  Presented again when our record of it has expired.
      api/attacks/test_settling.py::test_p18_what_was_used_cannot_be_used_again_when_its_record_is_gone
-     api/attacks/test_limits.py::test_p18_the_record_knows_until_when_it_is_needed
      api/test_money.py::test_the_ledger_remembers_longer_than_a_payment_is_valid
 P19  HTTP 200 with `success: false`.
      api/attacks/test_settling.py::test_p19_success_false_is_a_refusal_whatever_the_status
@@ -80,9 +78,9 @@ P20  A settlement whose answer is lost, broken or about something else.
      api/test_pipeline.py::test_evidence_proves_a_payment_whose_answer_was_lost
      api/test_pipeline.py::test_an_unused_payment_is_refused_only_by_the_chains_clock
 P21  A facilitator that redirects, does not end, or is an impostor.
-     api/attacks/test_settling.py::test_p21_a_redirect_is_not_followed
-     api/attacks/test_settling.py::test_p21_an_answer_without_end_is_not_read
-     api/attacks/test_settling.py::test_p21_a_facilitator_with_a_made_up_certificate_gets_no_payment
+     api/payment/test_facilitator.py::test_no_redirect_is_followed
+     api/payment/test_facilitator.py::test_an_endless_answer_is_not_read
+     api/payment/test_facilitator.py::test_tls_is_verified_before_anything_is_sent
 P22  Slow settlements until honest ones time out.
      api/attacks/test_floods.py::test_p22_slow_settlements_take_no_more_than_the_seats
      api/test_money.py::test_a_payer_who_calls_too_often_is_429_and_not_charged

@@ -23,11 +23,11 @@ from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from tests import signing
+from tests.api.paying import Payer, paid_with
 from tests.each import each
 
 PATH = "/v1/cdp/echo"
 PAY_TO = "0x1111111111111111111111111111111111111111"
-AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +46,7 @@ AMOUNTS: list[Any] = [
 
 
 async def test_p06_no_other_spelling_of_the_amount_pays(
-    shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any
 ) -> None:
     """Too little, too much, or the right number in a spelling that a lenient parser reads as another one: in the accepted
     offer, and in the authorization, whose signature is over the right amount."""
@@ -57,7 +57,7 @@ async def test_p06_no_other_spelling_of_the_amount_pays(
                 payment["accepted"]["amount"] = amount
             else:
                 payment["payload"]["authorization"]["value"] = amount
-            answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+            answer = await shop.post(PATH, json={}, headers=paid_with(payment))
             is_shape = place == "accepted" and not isinstance(amount, str)
             assert answer.status_code == (400 if is_shape else 402), (place, amount)
             assert answer.json()["error"] in (
@@ -126,7 +126,7 @@ OTHER = PrivateKey(bytes([9] * 32))
 
 
 def changed_after_signing(field: str, value: str) -> Callable[[Any], Any]:
-    def change(payer: Any) -> Any:
+    def change(payer: Payer) -> Any:
         payment = payer.payment()
         payment["payload"]["authorization"][field] = value
         return payment
@@ -137,7 +137,7 @@ def changed_after_signing(field: str, value: str) -> Callable[[Any], Any]:
 def signed_for(**changes: Any) -> Callable[[Any], Any]:
     """Correct in `accepted`, and signed for another domain, chain or contract."""
 
-    def sign(payer: Any) -> Any:
+    def sign(payer: Payer) -> Any:
         payment = payer.payment()
         other = OFFER.__class__(**{**{name: getattr(OFFER, name) for name in OFFER.__struct_fields__}, **changes})
         fields = payment["payload"]["authorization"]
@@ -147,7 +147,7 @@ def signed_for(**changes: Any) -> Callable[[Any], Any]:
     return sign
 
 
-def signed_by_another(payer: Any) -> Any:
+def signed_by_another(payer: Payer) -> Any:
     payment = payer.payment()
     fields = payment["payload"]["authorization"]
     payment["payload"]["signature"] = signing.payload(OTHER, OFFER, **fields)["signature"]
@@ -185,26 +185,26 @@ def raised(payment: Any) -> Any:
 
 @each("mismatch", MISMATCHES)
 async def test_p08_what_was_signed_is_what_was_offered(
-    shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader, mismatch: str
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any, mismatch: str
 ) -> None:
     """`accepted` is our own offer to the letter, and what was signed pays somebody else, elsewhere, or something else."""
     payment = MISMATCHES[mismatch](payer)
     assert payment["accepted"] == signing.wire(OFFER)
-    answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+    answer = await shop.post(PATH, json={}, headers=paid_with(payment))
     assert answer.status_code == 402
     assert answer.json()["error"].startswith("invalid_exact_evm_payload_")
     assert (exchanges.made, ledger.keys()) == ([], [])
 
 
 async def test_p08_the_facilitator_is_told_our_offer_and_not_the_clients(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, exchanges: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, exchanges: Any
 ) -> None:
     """The client smuggles terms of its own into `accepted`, in the places where it may add: none of them travels on."""
     payment = payer.payment()
     payment["accepted"]["extra"] |= {"feePayer": STRANGER, "assetTransferMethod": "permit2", "amount": "1"}
     payment["accepted"] |= {"maxAmountRequired": "1", "outputSchema": {}}
     payment["accepted"]["payTo"] = payment["accepted"]["payTo"].upper().replace("0X", "0x")
-    answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+    answer = await shop.post(PATH, json={}, headers=paid_with(payment))
     assert answer.status_code == 200
     (call,) = [body for path, body in exchanges.made if path == "/settle"]
     assert call["paymentRequirements"] == call["paymentPayload"]["accepted"] == signing.wire(OFFER)
@@ -223,7 +223,7 @@ NATIVE = [
 
 
 async def test_p35_a_chains_own_coin_is_not_taken(
-    shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any
 ) -> None:
     """A thousand units of XRP, XLM or ether, worth something else, are offered as if they had been asked for."""
     for changes in NATIVE:
@@ -231,7 +231,7 @@ async def test_p35_a_chains_own_coin_is_not_taken(
         payment["accepted"] |= changes
         flat = {**payment["accepted"], "x402Version": 2, "payload": payment["payload"]}
         for one in (payment, flat) if "network" in changes else (payment,):
-            answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(one)})
+            answer = await shop.post(PATH, json={}, headers=paid_with(one))
             assert (answer.status_code, answer.json()["error"]) == (402, "no_matching_offer"), changes
             offered = {(offer["network"], offer["asset"]) for offer in answer.json()["accepts"]}
             assert offered == {("eip155:8453", EVM_USDC["eip155:8453"].address)}

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from base64 import b64decode
-from collections.abc import Callable
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 
@@ -17,26 +15,21 @@ from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.outcome import Failed, Ok
 from shared.settings.service import Settings
+from tests.api.paying import Payer, encoded, paid_with
 
 PATH = "/v1/cdp/echo"
-AsHeader = Callable[[Any], str]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 
 async def test_p26_no_answer_may_be_cached_and_none_shows_the_payment(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    as_header: AsHeader,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cache on the way gives a paid answer, a price or a payment to whoever asks next."""
     answers: list[tuple[str, httpx.Response]] = []
 
     async def send(payment: Any, *, path: str = PATH, method: str = "POST", **options: Any) -> None:
-        header = payment if isinstance(payment, str) else as_header(payment)
+        header = payment if isinstance(payment, str) else encoded(payment)
         for more in ({}, {"Origin": "https://agent.example"}):
             headers = {"PAYMENT-SIGNATURE": header, **more, **options.get("headers", {})}
             rest = {name: value for name, value in options.items() if name != "headers"}
@@ -84,18 +77,16 @@ async def test_p26_no_answer_may_be_cached_and_none_shows_the_payment(
 async def test_p36_a_job_that_is_lost_is_run_for_the_same_payment(
     settings: Settings,
     open_shop: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
     ledger: Any,
     runs: list[Any],
-    as_header: AsHeader,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Paid, and the job never gets to a worker: 504 with the receipt; the same request, repeated, is answered and not
     charged."""
     payment = payer.payment()
-    headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+    headers = paid_with(payment)
     hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=0.3)
     monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     async with open_shop(settings, (hurried,)) as shop:
@@ -111,20 +102,13 @@ async def test_p36_a_job_that_is_lost_is_run_for_the_same_payment(
 
 
 async def test_p36_an_answer_that_was_not_stored_is_made_again(
-    settings: Settings,
-    open_shop: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    runs: list[Any],
-    as_header: AsHeader,
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings, open_shop: Any, payer: Payer, facilitator: Any, runs: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job is done and the ledger takes no answer: what could differ the next time is not given out, and the next time
     costs nothing."""
     numbers = iter(range(100))
     monkeypatch.setattr("workers.actors.execute", lambda *_: Ok(b'{"n":%d}' % next(numbers)))
-    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    headers = payer.headers()
     hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=0.3)
     monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     async with open_shop(settings, (hurried,)) as shop:

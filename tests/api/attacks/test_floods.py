@@ -10,18 +10,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 
 from api.pools import ROOM
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
+from tests.api.paying import Payer, paid_with
 
 PATH, FAKER = "/v1/cdp/echo", "/v1/cdp/faker"
-AsHeader = Callable[[Any], str]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 
 SOLD = (BY_NAME["echo"], BY_NAME["faker"])
@@ -49,25 +48,18 @@ def ended(calls: Sequence[asyncio.Future[Any]]) -> int:
 
 
 async def test_p22_slow_settlements_take_no_more_than_the_seats(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    new_payer: Any,
-    facilitator: Any,
-    exchanges: Any,
-    ledger: Any,
-    as_header: AsHeader,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: httpx.AsyncClient, facilitator: Any, exchanges: Any, ledger: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred payments whose settlement is slow, to use up what honest ones wait for: those beyond the slots are turned
     away uncharged and unclaimed, another pool is not disturbed, and afterwards the same payments are served."""
     monkeypatch.setitem(ROOM, Pool.MICRO, 5)
     exchanges.go_on = asyncio.Event()
-    headers = [{"PAYMENT-SIGNATURE": as_header(new_payer().payment())} for _ in range(100)]
+    headers = [paid_with(Payer().payment()) for _ in range(100)]
     flood = [asyncio.ensure_future(shop.post(PATH, json={}, headers=one)) for one in headers]
     await until(lambda: ended(flood) == 95)
     turned_away = [call.result() for call in flood if call.done()]
     assert {(answer.status_code, answer.json()["charged"]) for answer in turned_away} == {(503, False)}
-    neighbour = {"PAYMENT-SIGNATURE": as_header(new_payer().payment(price="0.005"))}
+    neighbour = paid_with(Payer().payment(price="0.005"))
     other = asyncio.ensure_future(shop.post(FAKER, json={"template": {"a": "person.firstName"}}, headers=neighbour))
     await until(lambda: exchanges.at_once == 6)
     exchanges.go_on.set()
@@ -82,33 +74,25 @@ async def test_p22_slow_settlements_take_no_more_than_the_seats(
 
 
 async def test_p23_false_signatures_reach_no_facilitator(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    exchanges: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """Five hundred payments that look good and are signed by nobody, to make us ask the facilitator five hundred times."""
-    headers = [{"PAYMENT-SIGNATURE": as_header(forged(payer.payment(), number))} for number in range(500)]
+    headers = [paid_with(forged(payer.payment(), number)) for number in range(500)]
     answers = await asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
     assert {(answer.status_code, answer.json()["error"]) for answer in answers} == {
         (402, "invalid_exact_evm_payload_signature")
     }
     assert (exchanges.made, ledger.keys(), runs) == ([], [], [])
-    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success
+    assert (await shop.post(PATH, json={}, headers=payer.headers())).is_success
 
 
 async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
     shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
     exchanges: Any,
     ledger: Any,
     runs: list[Any],
-    as_header: AsHeader,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Signatures that only the chain can judge, two hundred at once: never more verifications than slots, nothing claimed."""
@@ -118,7 +102,7 @@ async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
     for number in range(200):
         payment = payer.payment()
         payment["payload"]["signature"] = "0x" + f"{number:04x}" * 48
-        headers.append({"PAYMENT-SIGNATURE": as_header(payment)})
+        headers.append(paid_with(payment))
     calls = [asyncio.ensure_future(shop.post(PATH, json={}, headers=one)) for one in headers]
     await until(lambda: ended(calls) == 192)
     exchanges.go_on.set()
@@ -126,24 +110,18 @@ async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
     assert (statuses.count(402), statuses.count(503)) == (8, 192)
     assert (exchanges.at_once, {path for path, _ in exchanges.made}) == (8, {"/verify"})
     assert (facilitator.settles, ledger.keys(), runs) == ([], [], [])
-    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success
+    assert (await shop.post(PATH, json={}, headers=payer.headers())).is_success
 
 
 async def test_p24_nobody_is_burdened_with_what_others_say_in_his_name(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    effects_of: Any,
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: Any, effects_of: Any
 ) -> None:
     """A hundred unsigned payments name the victim as the payer, to use up his limits: nothing is written down about him, and
     his next call is served."""
-    headers = [{"PAYMENT-SIGNATURE": as_header(forged(payer.payment(), number))} for number in range(100)]
+    headers = [paid_with(forged(payer.payment(), number)) for number in range(100)]
     async with ledger.watched() as lines:
         answers = await asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
     assert {answer.status_code for answer in answers} == {402}
     assert [line for line in effects_of(lines) if "}:rate:" in line or payer.address in line.lower()] == []
     assert facilitator.settles == []
-    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success
+    assert (await shop.post(PATH, json={}, headers=payer.headers())).is_success

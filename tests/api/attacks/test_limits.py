@@ -8,10 +8,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 
@@ -19,11 +17,11 @@ from jobs.catalogue import BY_NAME
 from shared.ledger.keys import PREFIXES, bucket_of_payer
 from shared.money import Price
 from shared.settings.service import Settings
+from tests.api.paying import Payer, paid_with
 
 PATH = "/v1/cdp/echo"
-AsHeader = Callable[[Any], str]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 
 SOLD = (BY_NAME["echo"],)
@@ -31,18 +29,12 @@ SOLD = (BY_NAME["echo"],)
 
 
 async def test_p16_somebody_elses_broadcast_is_found_out_in_the_background(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """A stranger broadcasts the authorization while our settlement is unknown: without any repeated call the ledger learns
     from the chain that it is paid, and the payer's next copy is served."""
     payment = payer.payment()
-    headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+    headers = paid_with(payment)
     facilitator.script, facilitator.evidence = ["reset"], "unknown"
     assert (await shop.post(PATH, json={}, headers=headers)).status_code == 503
     facilitator.paid.add(payment["payload"]["authorization"]["nonce"])
@@ -60,52 +52,28 @@ async def test_p16_somebody_elses_broadcast_is_found_out_in_the_background(
 
 @pytest.mark.parametrize("reason", ["invalid_exact_evm_nonce_already_used", "duplicate_settlement"])
 async def test_p16_a_used_nonce_is_looked_into_before_it_is_a_refusal(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    runs: list[Any],
-    as_header: AsHeader,
-    reason: str,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, runs: list[Any], reason: str
 ) -> None:
     """A stranger broadcasts the authorization before our first settle call, which is refused for that: the payer has paid,
     so it is no 402, on which he would pay again."""
     payment = payer.payment()
     facilitator.paid.add(payment["payload"]["authorization"]["nonce"])
     facilitator.script, facilitator.reason = ["refuse"], reason
-    answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+    answer = await shop.post(PATH, json={}, headers=paid_with(payment))
     assert answer.status_code == 200
     assert (len(facilitator.paid), len(runs)) == (1, 1)
 
 
-async def test_p18_the_record_knows_until_when_it_is_needed(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, ledger: Any, as_header: AsHeader
-) -> None:
-    """An old nonce is presented when our record of it might be gone: it is kept for longer than the authorization is good."""
-    payment = payer.payment()
-    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})).status_code == 200
-    valid_before = int(payment["payload"]["authorization"]["validBefore"])
-    assert int(ledger.record(payment)["valid_before"]) == valid_before
-    assert ledger.lifetime_s(payment) > valid_before - time.time() + 60
-
-
 async def test_p22_one_payer_cannot_take_what_others_wait_for(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    new_payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """A hundred good payments of one payer at once, settled slowly: most are told to come later, uncharged, while another
     payer is served; and what was told to come later can come later."""
     facilitator.delay_s = 0.3
-    headers = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(100)]
+    headers = [payer.headers() for _ in range(100)]
     flood = asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
     await asyncio.sleep(0.1)
-    honest = {"PAYMENT-SIGNATURE": as_header(new_payer().payment())}
+    honest = paid_with(Payer().payment())
     assert (await shop.post(PATH, json={}, headers=honest)).status_code == 200
     answers = await flood
     facilitator.delay_s = 0
@@ -124,35 +92,28 @@ async def test_p22_one_payer_cannot_take_what_others_wait_for(
 
 
 async def test_p22_what_is_paid_is_collected_whatever_the_limit(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any
 ) -> None:
     """Limits are used to withhold what is paid: stored answers are given to a payer who is over his limit."""
-    first = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    first = payer.headers()
     assert (await shop.post(PATH, json={}, headers=first)).status_code == 200
-    calls = [shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(60)]
+    calls = [shop.post(PATH, json={}, headers=payer.headers()) for _ in range(60)]
     assert 429 in {answer.status_code for answer in await asyncio.gather(*calls)}
     copies = await asyncio.gather(*(shop.post(PATH, json={}, headers=first) for _ in range(60)))
     assert {answer.status_code for answer in copies} == {200}
 
 
-async def test_p22_limits_can_be_switched_off(
-    settings: Settings, open_shop: Any, worker: dramatiq.Worker, payer: Any, ledger: Any, as_header: AsHeader
-) -> None:
+async def test_p22_limits_can_be_switched_off(settings: Settings, open_shop: Any, payer: Payer, ledger: Any) -> None:
     """An operator's own choice."""
     unlimited: Any = {"rate_limits": "off"}
     async with open_shop(dataclasses.replace(settings, **unlimited)) as shop:
-        calls = [shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(60)]
+        calls = [shop.post(PATH, json={}, headers=payer.headers()) for _ in range(60)]
         assert {answer.status_code for answer in await asyncio.gather(*calls)} == {200}
     assert ledger.keys("rate") == []
 
 
 async def test_p24_only_a_payment_that_is_good_counts_against_its_payer(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any, ledger: Any
 ) -> None:
     """Unsigned payments, expired ones and bad bodies in the victim's name do not use up his limit; one good call does."""
     unsigned = payer.payment()
@@ -162,28 +123,21 @@ async def test_p24_only_a_payment_that_is_good_counts_against_its_payer(
     good = payer.payment()
     for payment, body in ((unsigned, b"{}"), (wallet, b"{}"), (payer.payment(validBefore="1"), b"{}"), (good, b"{")):
         for _ in range(50):
-            await shop.post(PATH, content=body, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+            await shop.post(PATH, content=body, headers=paid_with(payment))
     assert (ledger.keys("rate"), facilitator.settles) == ([], [])
-    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(good)})).status_code == 200
+    assert (await shop.post(PATH, json={}, headers=paid_with(good))).status_code == 200
     prefix = PREFIXES[bucket_of_payer("eip155:8453", payer.address)]
     assert [key.lower() for key in ledger.keys("rate")] == [f"{prefix}rate:{payer.address}:echo"]
 
 
 async def test_p38_what_was_paid_at_the_old_price_is_delivered(
-    settings: Settings,
-    open_shop: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    exchanges: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    settings: Settings, open_shop: Any, payer: Payer, facilitator: Any, exchanges: Any, runs: list[Any]
 ) -> None:
     """The price changes between a payment and its repetition: what is paid is delivered, what is unknown is settled at the
     price that was signed, and nothing new is sold at the old price."""
     dearer = dataclasses.replace(BY_NAME["echo"], price=Price.of("0.002"))
     answered, unknown, late = payer.payment(), payer.payment(), payer.payment()
-    headers = [{"PAYMENT-SIGNATURE": as_header(payment)} for payment in (answered, unknown, late)]
+    headers = [paid_with(payment) for payment in (answered, unknown, late)]
     async with open_shop(settings) as before:
         first = await before.post(PATH, json={}, headers=headers[0])
         facilitator.script, facilitator.evidence = ["error500"], "unknown"
@@ -201,14 +155,7 @@ async def test_p38_what_was_paid_at_the_old_price_is_delivered(
 
 
 async def test_p38_an_old_price_is_no_way_to_pay_less(
-    settings: Settings,
-    open_shop: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    exchanges: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    settings: Settings, open_shop: Any, payer: Payer, facilitator: Any, exchanges: Any, runs: list[Any]
 ) -> None:
     """While a settlement is unknown the payer signs its nonce once more over a smaller amount, and says that this was the
     price."""
@@ -218,10 +165,10 @@ async def test_p38_an_old_price_is_no_way_to_pay_less(
     dearer = dataclasses.replace(BY_NAME["echo"], price=Price.of("0.002"))
     async with open_shop(settings) as before:
         facilitator.script, facilitator.evidence = ["error500"], "unknown"
-        headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+        headers = paid_with(payment)
         assert (await before.post(PATH, json={}, headers=headers)).status_code == 503
     async with open_shop(settings, (dearer,)) as after:
-        answer = await after.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(cheaper)})
+        answer = await after.post(PATH, json={}, headers=paid_with(cheaper))
         assert answer.status_code == 402
     amounts = {call["paymentRequirements"]["amount"] for path, call in exchanges.made if path == "/settle"}
     assert (amounts, runs) == ({"1000"}, [])

@@ -5,19 +5,18 @@ from __future__ import annotations
 import base64
 import copy
 import json
-from collections.abc import Callable
 from typing import Any
 
-import dramatiq
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-PATH = "/v1/cdp/echo"
-AsHeader = Callable[[Any], str]
+from tests.api.paying import Payer, encoded
 
-pytestmark = pytest.mark.anyio
+PATH = "/v1/cdp/echo"
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 SCALARS = st.one_of(
     st.none(),
@@ -84,20 +83,20 @@ def spoiled(text: str, how: str, where: int, character: str) -> str:
 
 
 @pytest.fixture
-def payment(payer: Any) -> Any:
+def payment(payer: Payer) -> Any:
     """The good one."""
     return payer.payment(resource="http://shop.test" + PATH)
 
 
 @pytest.fixture
-def presented(payment: Any, as_header: AsHeader) -> list[str]:
+def presented(payment: Any) -> list[str]:
     """The broken ones. Made before there is an API, whose event loop they would hold up."""
     made: list[str] = []
 
     @given(CHANGES)
     @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     def change(change: tuple[str, int, Any]) -> None:
-        made.append(as_header(changed(payment, *change)))
+        made.append(encoded(changed(payment, *change)))
 
     @given(CUTS, st.booleans())
     @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -105,7 +104,7 @@ def presented(payment: Any, as_header: AsHeader) -> list[str]:
         if inside:
             made.append(base64.b64encode(spoiled(json.dumps(payment), *cut).encode("utf-8", "replace")).decode())
         else:
-            made.append(spoiled(as_header(payment), *cut))
+            made.append(spoiled(encoded(payment), *cut))
 
     change()
     spoil()
@@ -113,18 +112,12 @@ def presented(payment: Any, as_header: AsHeader) -> list[str]:
 
 
 async def test_no_change_of_a_header_fails_here_or_pays_twice(
-    presented: list[str],
-    payment: Any,
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    facilitator: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    presented: list[str], payment: Any, shop: httpx.AsyncClient, facilitator: Any, runs: list[Any]
 ) -> None:
     """One good payment, presented in four hundred broken ways: whatever is not refused is that one payment, settled and run
     once."""
     statuses: list[int] = []
-    for header in [*presented, as_header(payment)]:
+    for header in [*presented, encoded(payment)]:
         # What cannot be in a header at all cannot get here.
         value = header.encode("utf-8", "replace").translate(None, b"\r\n\x00")
         answer = await shop.post(PATH, json={"message": "a"}, headers={b"PAYMENT-SIGNATURE": value})  # type: ignore[dict-item]

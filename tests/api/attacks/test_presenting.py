@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-from collections.abc import Callable
 from typing import Any
 
 import dramatiq
@@ -19,10 +18,10 @@ import pytest
 
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.x402.networks import Rail
+from tests.api.paying import Payer, encoded
 
 PATH = "/v1/cdp/echo"
 SOLD = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails]
-AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +51,7 @@ async def test_p01_an_unpaid_call_costs_nothing_whatever_it_sends(
 ) -> None:
     """Somebody who does not pay sends garbage to every endpoint, to have it parsed, stored or passed on."""
     parsed: list[bytes] = []
-    monkeypatch.setattr("api.admission.Admission.invalid", lambda self, body: parsed.append(body))
+    monkeypatch.setattr("api.admission.Admission.judged", lambda self, body: parsed.append(body))
     answers = []
     async with ledger.watched() as lines:
         for endpoint in SOLD:
@@ -103,16 +102,10 @@ async def test_p02_a_header_that_is_no_payment_is_refused_before_anything_is_loo
 
 
 async def test_p03_two_payments_in_one_request_pay_nothing(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """Two good payments in one request, so that a proxy and we would each read another one; alone, either is good."""
-    first, second = as_header(payer.payment()), as_header(payer.payment())
+    first, second = encoded(payer.payment()), encoded(payer.payment())
     name, older = "PAYMENT-SIGNATURE", "X-PAYMENT"
     ambiguous = [
         [(name, first), (name, second)],
@@ -137,13 +130,7 @@ async def test_p03_two_payments_in_one_request_pay_nothing(
 
 @pytest.mark.parametrize("name", ["echo", "prompt-injection-scan"])
 async def test_p04_one_payment_is_not_good_once_for_each_flavour(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    runs: list[Any],
-    as_header: AsHeader,
-    name: str,
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, runs: list[Any], name: str
 ) -> None:
     """One authorization is presented in both headers and both shapes, on a newer and an older endpoint, to be served four
     times."""
@@ -154,9 +141,7 @@ async def test_p04_one_payment_is_not_good_once_for_each_flavour(
         {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payment["payload"]},
         {"x402Version": 2, "scheme": "exact", "network": "eip155:8453", "payload": payment["payload"]},
     )
-    headers = [
-        {kind: as_header(shape)} for kind, shape in itertools.product(("PAYMENT-SIGNATURE", "X-PAYMENT"), shapes)
-    ]
+    headers = [{kind: encoded(shape)} for kind, shape in itertools.product(("PAYMENT-SIGNATURE", "X-PAYMENT"), shapes)]
     answers = [await shop.post(endpoint.path, json=endpoint.example.request, headers=one) for one in headers]
     assert {(answer.status_code, answer.content, answer.headers["payment-response"]) for answer in answers} == {
         (200, answers[0].content, answers[0].headers["payment-response"])
@@ -183,7 +168,7 @@ FLAT_NETWORKS = ["Base", " base", "base-sepolia", "ethereum", "eip155:08453", "E
 
 
 async def test_p05_another_version_or_network_is_never_taken_for_ours(
-    shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any
 ) -> None:
     """The version or the network is written in a way that a lenient reader would take for ours, to be settled elsewhere."""
     payment = payer.payment()
@@ -197,6 +182,6 @@ async def test_p05_another_version_or_network_is_never_taken_for_ours(
     ]
     presented += [("no_matching_offer", {**flat, "network": one}) for one in FLAT_NETWORKS]
     for (reason, one), name in itertools.product(presented, ("PAYMENT-SIGNATURE", "X-PAYMENT")):
-        answer = await shop.post(PATH, json={}, headers={name: as_header(one)})
+        answer = await shop.post(PATH, json={}, headers={name: encoded(one)})
         assert (answer.status_code, answer.json()["error"]) == (402, reason), one
     assert (exchanges.made, ledger.keys()) == ([], [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable
 from typing import Any
 
 import dramatiq
@@ -16,9 +15,9 @@ from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.pools import Pool
 from shared.settings.service import Settings
 from shared.x402.networks import Rail
+from tests.api.paying import Payer, encoded
 
 PATH = "/v1/cdp/echo"
-AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +34,7 @@ def paid(header: str, **more: str) -> dict[str, str]:
 
 
 async def test_p09_a_payment_of_one_price_buys_nothing_of_another(
-    shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any
 ) -> None:
     """The cheap call's payment is presented for the dear one and the other way round, as it is and dressed up as the dear
     one's."""
@@ -45,25 +44,20 @@ async def test_p09_a_payment_of_one_price_buys_nothing_of_another(
         flat = {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payment["payload"]}
         mismatch = "invalid_exact_evm_payload_authorization_value_mismatch"
         for one, reason in ((payment, "no_matching_offer"), (dressed, mismatch), (flat, mismatch)):
-            answer = await shop.post(dear.path, json=dear.example.request, headers=paid(as_header(one)))
+            answer = await shop.post(dear.path, json=dear.example.request, headers=paid(encoded(one)))
             assert (answer.status_code, answer.json()["error"]) == (402, reason), (cheap.name, dear.name)
     assert (exchanges.made, ledger.keys()) == ([], [])
 
 
 async def test_p09_a_payment_buys_one_of_the_calls_of_its_price(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, runs: list[Any]
 ) -> None:
     """One payment is presented to all endpoints of its price, first one after the other and then at once."""
     for group in BY_PRICE.values():
         first, *others = group
         # One body that all of them would read what they need from, so that nothing but the path tells them apart.
         body = {key: value for one in reversed(group) for key, value in one.example.request.items()}
-        header = as_header(payer.payment(price=str(first.price.value)))
+        header = encoded(payer.payment(price=str(first.price.value)))
         before = len(runs)
         answer = await shop.post(first.path, json=body, headers=paid(header))
         assert answer.status_code == (502 if first.reads else 200), first.name  # there is no node here
@@ -74,7 +68,7 @@ async def test_p09_a_payment_buys_one_of_the_calls_of_its_price(
     assert len(facilitator.settles) == len(BY_PRICE)
 
     siblings = [BY_NAME[name] for name in ("json-repair", "faker", "jwt-verify", "regex-test")]
-    header = as_header(payer.payment(price="0.005"))
+    header = encoded(payer.payment(price="0.005"))
     before = len(runs)
     calls = [shop.post(one.path, json=one.example.request, headers=paid(header)) for one in siblings]
     statuses = sorted([answer.status_code for answer in await asyncio.gather(*calls)])
@@ -83,7 +77,7 @@ async def test_p09_a_payment_buys_one_of_the_calls_of_its_price(
 
 
 async def test_p09_a_payment_that_names_another_call_is_told_so(
-    shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, payer: Payer, exchanges: Any, ledger: Any
 ) -> None:
     """A payment is lured to another endpoint of the same price; its own words name the one that it was meant for."""
     for meant, lured in itertools.permutations(BY_PRICE[BY_NAME["dns"].price], 2):
@@ -94,24 +88,18 @@ async def test_p09_a_payment_that_names_another_call_is_told_so(
             meant.path + "?a=" + lured.path,
             "x" + meant.path + "#",
         ):
-            header = as_header(payer.payment(price=price, resource=url))
+            header = encoded(payer.payment(price=price, resource=url))
             answer = await shop.post(lured.path, json=lured.example.request, headers=paid(header))
             assert (answer.status_code, answer.json()["error"]) == (402, "resource_mismatch"), url
     assert (exchanges.made, ledger.keys()) == ([], [])
 
 
 async def test_p10_a_replay_is_answered_from_what_is_stored(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """A recorded request is sent again and again: one settlement, one execution, one answer."""
     payment = payer.payment()
-    headers = paid(as_header(payment))
+    headers = paid(encoded(payment))
     answers = [await shop.post(PATH, content=b'{"message":"a"}', headers=headers) for _ in range(10)]
     assert {(one.status_code, one.content, one.headers["payment-response"]) for one in answers} == {
         (200, answers[0].content, answers[0].headers["payment-response"])
@@ -120,24 +108,18 @@ async def test_p10_a_replay_is_answered_from_what_is_stored(
 
 
 async def test_p11_a_used_payment_buys_no_other_request(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """The recorded payment is put on other requests: another body, query, method or spelling of the payment itself."""
     payment = payer.payment()
-    header = as_header(payment)
+    header = encoded(payment)
     first = await shop.post(PATH, content=b'{"message":"a"}', headers=paid(header))
     assert first.status_code == 200
     spellings = [
         header,
-        as_header({**payment, "later": 1}),
-        as_header({**payment, "payload": upper(payment["payload"])}),
-        as_header({"x402Version": 1, "scheme": "exact", "network": "base", "payload": payment["payload"]}),
+        encoded({**payment, "later": 1}),
+        encoded({**payment, "payload": upper(payment["payload"])}),
+        encoded({"x402Version": 1, "scheme": "exact", "network": "base", "payload": payment["payload"]}),
     ]
     for spelling, (query, body) in itertools.product(
         spellings,
@@ -179,17 +161,16 @@ async def test_p12_a_race_of_copies_settles_and_runs_once(
     settings: Settings,
     open_shop: Any,
     worker: dramatiq.Worker,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
     ledger: Any,
     runs: list[Any],
-    as_header: AsHeader,
 ) -> None:
     """The same request forty times at the same moment, over two API processes' worth of state, to win one race."""
     facilitator.delay_s = 0.1
     payment = payer.payment()
     async with open_shop(settings) as one, open_shop(settings) as two:
-        calls = [shop.post(PATH, json={"message": "a"}, headers=paid(as_header(payment))) for shop in [one, two] * 20]
+        calls = [shop.post(PATH, json={"message": "a"}, headers=paid(encoded(payment))) for shop in [one, two] * 20]
         answers = await asyncio.gather(*calls)
     assert len({(answer.status_code, answer.content, answer.headers["payment-response"]) for answer in answers}) == 1
     assert answers[0].status_code == 200
@@ -197,18 +178,12 @@ async def test_p12_a_race_of_copies_settles_and_runs_once(
 
 
 async def test_p13_a_race_of_different_requests_serves_one(
-    settings: Settings,
-    open_shop: Any,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    settings: Settings, open_shop: Any, worker: dramatiq.Worker, payer: Payer, facilitator: Any, runs: list[Any]
 ) -> None:
     """One payment on thirty different requests at the same moment, over two API processes' worth of state. The others are not
     told to pay anew while the first may still fail."""
     facilitator.delay_s = 0.1
-    header = as_header(payer.payment())
+    header = encoded(payer.payment())
     bodies = [json.dumps({"message": str(number)}).encode() for number in range(30)]
     async with open_shop(settings) as one, open_shop(settings) as two:
         shops = itertools.cycle([one, two])
@@ -251,19 +226,13 @@ OTHERS = [
 
 
 async def test_p14_a_payment_belongs_to_the_body_that_it_came_with(
-    shop: httpx.AsyncClient,
-    worker: dramatiq.Worker,
-    payer: Any,
-    facilitator: Any,
-    ledger: Any,
-    runs: list[Any],
-    as_header: AsHeader,
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, ledger: Any, runs: list[Any]
 ) -> None:
     """Somebody who can see and change requests swaps the body: what is worded differently is the same, whatever differs in
     value is not. An EIP-3009 signature cannot cover the body, so the first to present it wins; TLS keeps others from being
     the first."""
     payment = payer.payment()
-    header = as_header(payment)
+    header = encoded(payment)
     first = await shop.post(PATH, content=SAME[0], headers=paid(header))
     assert first.status_code == 200
     for body in OTHERS:
@@ -309,17 +278,16 @@ SPELLINGS = [
 async def test_p39_no_spelling_of_the_path_is_another_call(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
-    payer: Any,
+    payer: Payer,
     facilitator: Any,
     ledger: Any,
     runs: list[Any],
-    as_header: AsHeader,
     origin: str | None,
 ) -> None:
     """The path is written differently, to use a payment twice or to avoid the gate: either there is nothing, or it is the
     same call with the same payment. A browser's Origin changes nothing."""
     more = {"Origin": origin} if origin else {}
-    header = as_header(payer.payment())
+    header = encoded(payer.payment())
     first = await shop.post(PATH, json={"message": "a"}, headers=paid(header, **more))
     assert first.status_code == 200
     for path in SPELLINGS:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
 
-from api.discovery.documents import documents
+from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from shared.endpoint import Endpoint
 
@@ -43,14 +42,6 @@ def test_an_unlisted_call_is_in_none(
     for body in documents(listings, base_url, LAST_UPDATED).values():
         assert b"/v1/cdp/shown" in body
         assert b"hidden" not in body.lower()
-
-
-def test_all_documents_show_the_same_calls(shop: tuple[Listing, ...], base_url: str) -> None:
-    """The sets of addresses are equal, whichever document a client reads."""
-    made = {path: json.loads(body) for path, body in documents(shop, base_url, LAST_UPDATED).items()}
-    paths = {base_url + path for path in made["/openapi.json"]["paths"]}
-    assert paths == {item["resource"] for item in made["/bazaar.json"]["items"]}
-    assert paths == set(made["/.well-known/x402"]["resources"])
 
 
 def test_a_slash_after_the_base_url_does_not_matter(shop: tuple[Listing, ...], base_url: str) -> None:

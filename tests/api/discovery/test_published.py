@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from api.discovery.listing import Listing
-from api.discovery.published import published
+from api.discovery.listing import Listing, published
 from shared.endpoint import Endpoint
 
 

@@ -168,9 +168,3 @@ def test_a_recursive_struct_is_refused() -> None:
     """A Struct that contains itself cannot stand alone, and saying so beats writing a broken schema."""
     with pytest.raises(ValueError, match="contains itself"):
         schemas.of(Tree)
-
-
-def test_the_struct_is_not_changed() -> None:
-    """Making a schema twice gives the same schema: nothing shared is modified."""
-    assert schemas.of(Outer) == schemas.of(Outer)
-    assert schemas.of(Outer, described=False) != schemas.of(Outer)

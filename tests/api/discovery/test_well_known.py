@@ -16,14 +16,6 @@ from shared.endpoint import Endpoint
 LAST_UPDATED = 1_763_600_000
 
 
-def test_it_fans_out_to_the_listed_calls(shop: tuple[Listing, ...]) -> None:
-    """The list of addresses has version 1 and one absolute URL per listed call, in order."""
-    document = well_known.document(shop, LAST_UPDATED)
-    assert document["version"] == 1
-    assert document["resources"] == [listing.url for listing in shop if listing.endpoint.listed]
-    assert len(document["resources"]) == 28
-
-
 def test_it_is_a_manifest(shop: tuple[Listing, ...]) -> None:
     """The manifest describes the same calls, with resources and offers that the official SDK parses."""
     document = well_known.document(shop, LAST_UPDATED)

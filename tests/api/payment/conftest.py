@@ -18,8 +18,6 @@ from shared.x402.networks import EVM_USDC
 from shared.x402.wire import X402_VERSION, Offer, Payment
 from tests.time_limits import patience
 
-KIND = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}
-
 
 class Stranger:
     """Answers every path alike, unless `paths` has something else for it.

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from api.payment.facilitator import Declined, Facilitator, NoEvidence, Undecided
+from api.payment.facilitator import Facilitator
 from api.payment.rails import configured_rails
+from api.payment.unsettled import Declined, NoEvidence, Undecided
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from shared.x402.networks import Rail

@@ -14,7 +14,8 @@ from aiohttp import web
 
 from api.payment import facilitator as module
 from api.payment.circuit import Circuit
-from api.payment.facilitator import Declined, Facilitator, Failing, NoEvidence, NotSent, Undecided, Unsettled
+from api.payment.facilitator import Facilitator
+from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
 from compose.sandbox.upstreams.authority import self_signed
 from shared.x402.wire import Evidence, Offer, Payment, Settlement, SupportedKind
 from tests.each import each

@@ -14,12 +14,14 @@ import redis
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Doubtful, Recorded, Verdict
 from api.payment.limits import Limit
-from api.redis_client import Commands, Redis, RedisBroken, RedisRefused
+from api.payment.reconcile import Reconciler
+from api.redis_client import Commands, Redis, RedisBroken, RedisLost, RedisRefused
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
 from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
+from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection
 from tests.api.payment.primaries import Primaries, three_primaries
 from workers.answers import AnswerStore, Result
@@ -82,13 +84,6 @@ def a_claim(**changes: object) -> Claim:
     return dataclasses.replace(claim, **changes)
 
 
-async def test_find_does_not_claim(ledger: Ledger, client: Commands) -> None:
-    """Looking for an unknown payment writes nothing."""
-    claim = a_claim()
-    assert (await ledger.find(claim)).verdict is Verdict.ABSENT
-    assert not await client.call("EXISTS", record_key(claim.payment_id))
-
-
 async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
     """Of 200 simultaneous claims one settles and the others wait."""
     claim = a_claim()
@@ -111,17 +106,6 @@ async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers:
     assert (await ledger.find(other)).verdict is Verdict.CONFLICT
 
 
-async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: Done) -> None:
-    """After DONE every copy of the request gets the stored bytes."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Ok(b'{"ok":true}'))
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
-    assert SEALER.open(entry.answer, ENDPOINT, claim.payment_id, b"") == Ok(b'{"ok":true}')
-
-
 async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
     """A job that ran twice answers twice the same."""
     claim = a_claim()
@@ -130,27 +114,6 @@ async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
     first = answers(claim.payment_id, Ok(b"1"))
     assert answers(claim.payment_id, Ok(b"2")) == first
     assert answers(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
-
-
-async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: Done) -> None:
-    """The same request runs the job again, without another settlement."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
-    entry = await ledger.claim(claim)
-    assert entry.verdict is Verdict.RUN
-    assert entry.receipt == RECEIPT
-    assert (await ledger.claim(claim)).verdict is Verdict.WAIT
-
-
-async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: Done) -> None:
-    """A failure that will not change is stored like an answer."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Failed("upstream_failed", "no", reason="captions_disabled"))
-    assert (await ledger.claim(claim)).verdict is Verdict.ANSWER
 
 
 async def test_a_driver_that_vanished_is_replaced(ledger: Ledger) -> None:
@@ -215,13 +178,6 @@ async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers:
     answers(claim.payment_id, Ok(b"1"))
     await client.call("DEL", answer_key(claim.payment_id))
     assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
-
-
-async def test_records_expire_after_their_use(ledger: Ledger, client: Commands) -> None:
-    """Thirty days, which is far beyond the longest authorization that is accepted."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    assert 29 * 86400 < await client.call("TTL", record_key(claim.payment_id)) <= 30 * 86400
 
 
 async def test_a_driver_that_was_replaced_changes_nothing(ledger: Ledger) -> None:
@@ -558,3 +514,21 @@ async def test_what_cannot_be_repeated_is_not(client: Commands) -> None:
     with pytest.raises(RedisBroken):
         await ledger.attempt(claim.payment_id, 2, 10_000)
     assert await client.call("HGET", record_key(claim.payment_id), "attempts") == b"3"
+
+
+async def test_a_ledger_of_which_no_server_answers_ends_no_task(caplog: pytest.LogCaptureFixture) -> None:
+    """Given two primaries that are away, then a look for doubtful payments fails, and the task that looks logs it and
+    runs on."""
+    away = Ledger(as_one([Redis("redis://127.0.0.1:1") for _ in range(2)]))
+    with pytest.raises(RedisLost):
+        await away.take_doubtful(1, 1_000)
+    reconciler = Reconciler(away, (), Sealer(bytes(32), "payments"), probe_s=1)
+    reconciler.start()
+    for _ in range(200):
+        if "the ledger cannot be read" in caplog.text:
+            break
+        await asyncio.sleep(0.01)
+    assert "the ledger cannot be read" in caplog.text
+    assert reconciler._task is not None
+    assert not reconciler._task.done()
+    await reconciler.stop()

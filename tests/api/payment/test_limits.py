@@ -61,10 +61,3 @@ def test_a_payer_has_so_many_calls_at_a_time() -> None:
     for call in held[1:]:
         call.__exit__(None, None, None)
     assert not limits._in_flight
-
-
-def test_off_is_off() -> None:
-    """For load tests."""
-    limits = Limits("off")
-    held = [limits.held("payer", f"payment-{number}") for number in range(100)]
-    assert [call.__enter__() for call in held] == [True] * len(held)

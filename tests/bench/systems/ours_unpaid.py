@@ -90,7 +90,7 @@ class UnpaidCall(PaidCall):
             return await super()._answer(scope, request_body, call_log)
         payer = dict(scope["headers"]).get(b"x-wallet", b"nobody").decode()
         body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=payer)
-        if problem := self._admission.invalid(body):
+        if problem := self._admission.judged(body).problem:
             raise problem
         if len(body) > LONG_BYTES:
             await asyncio.sleep(0)  # others are served then, as while the ledger is asked

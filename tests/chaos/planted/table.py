@@ -86,7 +86,7 @@ BUGS: dict[str, Bug] = {
         "            raise Failing(type(error).__name__) from None\n",
         "except (OSError, aiohttp.ClientError) as error:\n"
         "            settlement = Settlement(success=False, transaction='', network='')\n"
-        "            raise Declined('settlement_failed', settlement) from None\n",
+        "            raise answers.Declined('settlement_failed', settlement) from None\n",
         (6,),
         _case("silent but paid"),
     ),
