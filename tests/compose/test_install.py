@@ -23,6 +23,7 @@ PROGRAMS = {
     "bin/apt-get": """#!/bin/sh -eu
 useradd --system --user-group --no-create-home redis
 mkdir -p /etc/redis /var/lib/redis /etc/nginx/conf.d""",
+    "bin/sysctl": "#!/bin/sh -eu",
     "scripts/install": '#!/bin/sh -eu\n[ "$1" = sandbox ] && ln -s {venv} "$2"',
     "shared/version.py": f'VERSION = "{VERSION}"',
     "bin/systemctl": """#!/bin/sh -eu
