@@ -31,7 +31,7 @@ class Layout:
 
     def wrong(self, found: object) -> str:
         """Why data with a number must not be used by this version; empty when it may."""
-        if found in self.read:
+        if isinstance(found, int) and found in self.read:
             return ""
         read = " and ".join(map(str, sorted(self.read)))
         return (

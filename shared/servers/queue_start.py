@@ -6,6 +6,8 @@ checks have the form of those of shared/ledger/layout.py, for the same reason.
 
 from __future__ import annotations
 
+import re
+
 from shared.layouts import MESSAGES
 from shared.ledger.layout import Check
 from shared.pools import Pool
@@ -14,6 +16,7 @@ from shared.servers.ledger_start import RunCheck, address_of
 from shared.settings.service import InvalidSetting, Settings
 
 KEY = "coinslot:queue-layout"
+_READ = re.compile(r":([0-9]+)-([0-9]+)$", re.ASCII)
 
 
 def checked_by_worker() -> Check:
@@ -53,5 +56,5 @@ def refuse_wrong_queue(settings: Settings, check: Check, run: RunCheck) -> None:
 
 def _read_by(name: str) -> tuple[int, int]:
     """The layouts that a consumer reads. Those of 0.1.0 have none in their names."""
-    oldest, _, newest = name.split(":")[2].partition("-") if name.count(":") == 2 else ("1", "", "1")
-    return int(oldest), int(newest)
+    found = _READ.search(name)
+    return (int(found[1]), int(found[2])) if found else (MESSAGES.unnumbered, MESSAGES.unnumbered)

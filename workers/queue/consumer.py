@@ -17,24 +17,14 @@ from dramatiq.broker import Broker, Consumer, MessageProxy
 from redis.exceptions import RedisError, ResponseError
 
 from shared.failpoints import reach
-from shared.queue import queue_clock
-from shared.queue.message import wrong_layout
 from shared.queue.queue_clock import QueueClock
 from shared.queue.replies import LIST_TTL_S
-from shared.queue.streams import (
-    FIELD,
-    GROUP,
-    LEASE_MS,
-    MAX_DELIVERIES,
-    OUTDATED,
-    OUTDATED_MS,
-    RENEW_MS,
-    consumer_name,
-    stream_key,
-)
+from shared.queue.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, OUTDATED, RENEW_MS, consumer_name, stream_key
 from shared.servers.redis_connection import RedisConnection
 from workers.queue.availability import AvailabilityReport
+from workers.queue.clock import measure
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
+from workers.queue.outdated import Outdated
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +102,7 @@ class StreamConsumer(Consumer):
         self._held: set[bytes] = set()
         self._room = threading.Condition()
         self._renewed_at = 0.0
-        self._outdated_until = 0.0
+        self._outdated = Outdated(broker)
         self._finished: deque[StreamMessage] = deque()
         self._acking_lock = threading.Lock()
         # Of an inline batch: they are sent in one write with the next read, which saves a round trip.
@@ -126,13 +116,13 @@ class StreamConsumer(Consumer):
             return self._fetched.popleft()
         try:
             if self._clock.is_due:
-                self._measure_clock()
+                measure(self._clock, self._reading)
             is_due = time.monotonic() - self._renewed_at >= RENEW_MS / 1000
             if is_due:
                 self._renew()
             if not self._may_work():
                 self._wait_without_fetching()
-            elif time.monotonic() < self._outdated_until:
+            elif self._outdated.is_waiting:
                 self._wait_without_fetching(OUTDATED)  # what was fetched beside that message has been run
             else:
                 self._report.withdraw()
@@ -244,22 +234,6 @@ class StreamConsumer(Consumer):
             self._reading.call("XCLAIM", self._stream, GROUP, self._name, 0, *held, "IDLE", 0, "JUSTID")
         self._renewed_at = time.monotonic()
 
-    def _measure_clock(self) -> None:
-        """Ask the queue for its time, and note for operators when this machine's is another."""
-        asked_at = time.monotonic()
-        seconds, micros = self._reading.call("TIME")
-        self._clock.measured(asked_at, time.monotonic(), int(seconds) + int(micros) / 1e6)
-        offset_s = self._clock.offset_s
-        if abs(offset_s) > queue_clock.MOST_OFFSET_S:
-            machine = os.uname().nodename
-            noted = queue_clock.note(self._clock.now_s(), machine, offset_s)
-            self._reading.send(
-                (
-                    ("HSET", queue_clock.NOTES, machine, noted),
-                    ("EXPIRE", queue_clock.NOTES, int(queue_clock.STALE_S)),
-                )
-            )
-
     def _claim_abandoned(self) -> None:
         """Claim the messages of dead consumers. Give up those that have ended too many consumers."""
         room = self._limit - len(self._held)
@@ -311,12 +285,14 @@ class StreamConsumer(Consumer):
             try:
                 # As dramatiq.Message.decode, in a third of the time.
                 message: dramatiq.Message[Any] = dramatiq.Message(**msgspec.json.decode(fields[_FIELD]))
+                why = self._outdated.why(message)
             except Exception:
                 # Not one of our messages: every consumer would fail to decode it, for ever.
                 self._reading.send(self._commands([entry_id], ()))
                 continue
-            if why := self._is_for_others(message):
-                self._leave(entry_id, fields[_FIELD], message, why)
+            if why:
+                again = self._outdated.commands(self._stream, message, fields[_FIELD], why, self._clock)
+                self._reading.send((("MULTI",), *again, *self._commands([entry_id], ()), ("EXEC",)))
                 continue
             messages.append(StreamMessage(message, entry_id))
         if self._inline is None:
@@ -324,24 +300,6 @@ class StreamConsumer(Consumer):
                 messages = [message for message in messages if message.entry_id not in self._held]
                 self._held.update(message.entry_id for message in messages)
         return messages
-
-    def _is_for_others(self, message: dramatiq.Message[Any]) -> str:
-        """Why only a worker of another version can run a message; empty when this one can, or when no worker can."""
-        if not isinstance(message.kwargs.get("deadline_ms"), int):  # it is none of ours
-            return ""
-        if message.actor_name not in self._broker.actors:
-            return f"this version does not know {message.actor_name}"
-        return wrong_layout(message.options)
-
-    def _leave(self, entry_id: bytes, content: bytes, message: dramatiq.Message[Any], why: str) -> None:
-        """Leave a message to other workers: it is added anew, so its deliveries here do not count. After its deadline nobody
-        waits for it, and the payment remains in the ledger."""
-        log.error("message %s is left to other workers: %s", message.message_id, why)
-        self._outdated_until = time.monotonic() + OUTDATED_MS / 1000
-        again = [("XADD", self._stream, "*", FIELD, content)]
-        if message.kwargs["deadline_ms"] < self._clock.now_s() * 1000:
-            again = []
-        self._reading.send((("MULTI",), *again, *self._commands([entry_id], ()), ("EXEC",)))
 
     def _reply_and_remove(self, messages: Sequence[StreamMessage]) -> None:
         """Reply to messages and remove them, in one write. The caller holds `_acking_lock`."""

@@ -248,7 +248,7 @@ def test_what_only_another_version_can_run_is_left_to_it(
     older = consumer(broker)
 
     for _ in range(MAX_DELIVERIES + 1):
-        older._outdated_until = 0.0
+        older._outdated._until = 0.0
         if (message := take(older, tries=4)) is not None:
             assert message.message_id == ours.message_id
             older.ack(message)
@@ -257,7 +257,7 @@ def test_what_only_another_version_can_run_is_left_to_it(
     assert broker.client.get(unavailable_key("fast", older._name)) == OUTDATED.encode()
     dramatiq.actor(lambda **_: None, broker=broker, queue_name="fast", actor_name="of the next release")
     newer = consumer(broker)
-    newer._is_for_others = lambda message: ""  # type: ignore[method-assign]
+    newer._outdated.why = lambda message: ""  # type: ignore[method-assign]
     assert take(newer).message.actor_name == name
 
 
