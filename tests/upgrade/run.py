@@ -26,6 +26,7 @@ import aiohttp
 import msgspec
 import redis
 
+from coinslot.errors import NoPayableOffer
 from compose.embedded import Embedded, embed
 from compose.sandbox.child import claim_port
 from compose.sandbox.redis_server import RedisServer, start_redis
@@ -82,6 +83,7 @@ class Upgrade:
         self._channel: Channel | None = None
         self._aged: set[str] = set()
         self._resets = 0
+        self._unoffered = 0
         self._unknown_to_copy: set[str] = set()
         self.bought: list[Purchase] = []
         self.failing: list[Purchase] = []
@@ -139,9 +141,9 @@ class Upgrade:
             self.violations.append(f"{name}: calls were refused: {dict(causes)}")
         if self._resets and _passes_connections_on():
             self.violations.append(f"{name}: {self._resets} connections were reset")
-        took_s = time.monotonic() - began
         print(
-            f"{name}: {len(calls)} calls in {took_s:.0f} s; repeated for {dict(causes)}; resets {self._resets}",
+            f"{name}: {len(calls)} calls in {time.monotonic() - began:.0f} s; repeated for {dict(causes)}; not offered "
+            f"{self._unoffered}; resets {self._resets}",
             flush=True,
         )
         await self._answer_again(name)
@@ -244,6 +246,10 @@ class Upgrade:
                 bought = await asyncio.to_thread(self._shop.purchase, rail, "echo")
             except OSError:
                 self._resets += 1
+                continue
+            except NoPayableOffer:  # a facilitator that is away for ten seconds is in no challenge
+                self._unoffered += 1
+                await asyncio.sleep(0.2)
                 continue
             self.bought.append(bought)
             await self._caller.insist(bought, within_s=END_WITHIN_S)
