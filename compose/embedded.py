@@ -125,6 +125,10 @@ def embed(
             folder = var / "metrics"
             shutil.rmtree(folder, ignore_errors=True)  # of the last run, whose processes are gone
             made[PREFIX + "METRICS_DIR"] = str(folder)
+        if is_missing("BOOKS_DIR"):
+            made[PREFIX + "BOOKS_DIR"] = str(var / "books")
+            if local is not None:
+                shutil.rmtree(var / "books", ignore_errors=True)  # of local chains, which are gone
         if is_missing("METRICS_PORT"):
             made[PREFIX + "METRICS_PORT"] = str(_free_port(usual.metrics_port, usual.metrics_host))
         settings = Settings.from_env({**given, **made})

@@ -90,7 +90,7 @@ def share_files(accounts: Accounts, var: Path, made: Mapping[str, str]) -> None:
                 if each.exists():
                     os.chown(each, 0, accounts.service.gid)
                     each.chmod(0o440)
-        elif name == f"{PREFIX}METRICS_DIR":  # the facilitator counts nothing
+        elif name in (f"{PREFIX}METRICS_DIR", f"{PREFIX}BOOKS_DIR"):  # the facilitator writes neither
             Path(path).mkdir(mode=0o700, exist_ok=True)
             os.chown(path, accounts.service.uid, accounts.service.gid)
         elif name.endswith(("_SETTLER_KEY_FILE", "_AUTHORIZER_KEY_FILE")):

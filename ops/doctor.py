@@ -21,6 +21,7 @@ from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
 from ops import channel_checks, recipients
+from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, read_pools, unreadable
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
@@ -75,6 +76,8 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield from _redis("observations", "observation_url", url, _check_policy)
     yield from _disk(settings)
     yield from _api(settings)
+    level, sentence = report_of_books.age(settings)
+    yield Finding(level, "books", sentence)
     for name, rail in settings.rails.items():
         yield from _rail(name, rail)
     if settings.evm.has_channels:

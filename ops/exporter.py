@@ -1,7 +1,8 @@
 """Answers Prometheus for one machine: `python -m ops.exporter`, then GET /metrics on COINSLOT_METRICS_PORT.
 
 It adds up what the processes of the machine have counted, and asks the queue, the ledger, the API and our facilitator for what
-is true now. When one of these does not answer, its series are missing and `coinslot_source_up` is 0.
+is true now. When one of these does not answer, its series are missing and `coinslot_source_up` is 0. Where COINSLOT_BOOKS_DIR
+is set, it also keeps the books (ops/books/).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from ops import gauges
+from ops.books.keeper import keep
 from ops.counted import CountedSeries
 from shared.observability.logs import configure_logs
 from shared.process.command_line import command_line
@@ -91,6 +93,8 @@ def main() -> None:
         signal.signal(number, lambda *_: ended.set())
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Sources(sources(settings)))
+    if settings.books_dir:  # it may be killed anywhere
+        threading.Thread(target=keep, args=(settings, ended), name="books", daemon=True).start()
     server = _served(settings, registry, ended)
     ended.wait()
     if server is not None:

@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|doctor|top|revenue|books|restart|scale|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ops import control, doctor, payments, rotation, top
+from ops.books import command as books
+from ops.books import report as revenue
 from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
@@ -33,6 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     restarted.add_argument("name", nargs="*", help="a line of the Procfile; without any: all")
     resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
     resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
+    revenue.add_options(commands.add_parser("revenue", help="show what was sold, received and spent, from the books"))
+    kept = commands.add_parser("books", help="write into the books what is new; the exporter does it all the time")
+    kept.add_argument("--rebuild", action="store_true", help="write all that the ledger and the chains still know")
+    kept.add_argument(
+        "--since", default="", metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
+    )
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     chosen = parser.parse_args(arguments)
     if chosen.command in ("restart", "scale"):
@@ -53,6 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return doctor.report(settings, environment, as_json=chosen.json)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
+        if chosen.command == "revenue":
+            return revenue.report(settings, chosen)
+        if chosen.command == "books":
+            return books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since)
         if chosen.command == "rotate-key":
             return rotation.report(settings)
         if chosen.id:

@@ -16,7 +16,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.endpoint import Endpoint, is_reason
 from shared.failpoints import reach
-from shared.ledger.channels import ANSWER_TTL_S, CLAIMABLE, ROTATION_MS, channel_of, is_voucher, voucher_keys
+from shared.ledger.channels import ANSWER_TTL_S, CLAIMABLE, ROTATION_MS, SOLD, channel_of, is_voucher, voucher_keys
 from shared.ledger.fence import fence, missing
 from shared.ledger.keys import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
 from shared.lua_script import NOW, Command, load
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _DONE = load(Path(__file__).with_name("lua") / "done.lua", NOW, NOTE, OBSERVE, RERUN_WINDOW_MS=RERUN_WINDOW_MS)
 
-_CHARGE = load(Path(__file__).with_name("lua") / "charge.lua", NOW, OBSERVE, ROTATION_MS=ROTATION_MS)
+_CHARGE = load(Path(__file__).with_name("lua") / "charge.lua", NOW, OBSERVE, ROTATION_MS=ROTATION_MS, SOLD=SOLD)
 
 _RESEND_WITHIN_S = 1.0
 """So long results are sent again over new connections. It is less than the lease on their messages

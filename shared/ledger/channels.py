@@ -26,6 +26,9 @@ REFUND_PAUSE_MS = 24 * 3600 * 1000
 REFUND_CALLS = 10
 """And not before so many paid calls since the last one. A payer can always withdraw at his own cost."""
 
+SOLD = "sold:"
+"""What fields of a channel's row begin with that count its charged calls: ``sold:<endpoint>:<price in atomic units>``."""
+
 CHANNELS = of_each_bucket("channels")
 """By bucket: ZSET of channel ids. Score: when the row was made, in Unix milliseconds."""
 CLAIMABLE = of_each_bucket("claimable")

@@ -172,6 +172,10 @@ class Settings:
     """Address that the exporter listens on. Keep it private."""
     metrics_port: int = setting(4024, PORT)
     """Port that the exporter listens on."""
+    books_dir: str = setting("", anything)
+    """Folder of the books, in which the exporter writes down what was sold and received. Empty: no books are kept."""
+    books_payers: bool = True
+    """Whether the books have the payers' addresses."""
     failpoint: str = setting("", _failpoint)
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = setting("", anything)

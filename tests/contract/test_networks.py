@@ -47,7 +47,8 @@ def test_every_side_has_the_network(network: Network) -> None:
     assert (SCHEME, network.namespace) in VERIFIERS
     for tokens in network.tokens.values():
         assert network.names.keys() <= tokens.keys()
-    for module in (f"facilitator.rails.{network.package}.configured", f"ops.recipients.{network.package}"):
+    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}")
+    for module in (side.format(network.package) for side in sides):
         assert find_spec(module), module
     assert (ROOT / f"client/coinslot/{network.package}_signer.py").exists()
     assert network.name in {field.name for field in msgspec.structs.fields(Sandbox)} | {"ethereum"}

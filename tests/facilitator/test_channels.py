@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,7 +23,21 @@ from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from facilitator.claimer.relay import Relay
 from facilitator.json_rpc import JsonRpcNode
 from facilitator.rails.evm import channel_calldata
-from shared.ledger.channels import CHANNELS, CLAIMABLE, REFUND_BEGIN, REFUNDS, WATCH, ReadRequest, channel_key, read_key
+from ops.books.keeper import Keeper
+from ops.books.revenue import summed
+from ops.books.store import Books
+from ops.queries import get_json
+from shared.ledger.channels import (
+    CHANNELS,
+    CLAIMABLE,
+    REFUND_BEGIN,
+    REFUNDS,
+    SOLD,
+    WATCH,
+    ReadRequest,
+    channel_key,
+    read_key,
+)
 from shared.ledger.keys import JOURNAL, bucket_of_payer
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
@@ -256,6 +271,39 @@ async def test_what_was_charged_is_claimed_and_paid_out_to_the_unit(shop: Shop) 
     assert [shop.row(payer, "claimed") for payer in payers] == [1_000, 2_000, 33_000]
     assert shop.bench.balance(shop.offer.pay_to) - before == 36_000
     assert shop.events().count("CLAIMING") == 3
+
+
+async def test_the_books_have_what_was_paid_out_and_what_that_cost(shop: Shop, tmp_path: Path) -> None:
+    """Payouts as they arrived, and the gas that the settler paid for claims and payouts. A payer's own transaction costs us
+    nothing."""
+    url = f"http://127.0.0.1:{shop.served.port}"
+    own = EvmRailSettings(
+        rpc_url=shop.bench.sandbox.rpc_url, pay_to=shop.offer.pay_to, channels="on", facilitator_url=url
+    )
+    books = Books(tmp_path)
+    keeper = Keeper(Settings(evm=own), [shop.redis], books)
+    payers = [await shop.opened(charged=charged) for charged in (1_000, 33_000)]
+    for payer, calls in zip(payers, (1, 33), strict=True):
+        shop.redis.hset(shop.key(payer), f"{SOLD}echo:1000", calls)
+    shop.bench.rpc("anvil_mine", hex(100))
+    keeper.tick()
+    _, told = get_json(f"{url}/supported")
+    assert told is not None
+    (settler,) = told["signers"]["eip155:*"]
+    gas, balance = shop.bench.rpc("eth_getBalance", settler, "latest"), shop.bench.balance(shop.offer.pay_to)
+    await shop.claimer.look()
+    payers[0].send(INITIATE, ("uint128", 1_000))
+    shop.bench.rpc("anvil_mine", hex(100))
+    keeper.tick(is_all=True)
+    keeper.tick(is_all=True)
+
+    charges, payouts = sorted(summed(books, 0, 2**50, "endpoint"), key=lambda line: line.calls, reverse=True)
+    assert (charges.key, charges.calls, charges.charged, charges.received) == ("echo", 34, 34_000, 0)
+    assert charges.by_channels == 34_000
+    assert payouts.received == 34_000 == shop.bench.balance(shop.offer.pay_to) - balance
+    assert payouts.fees == int(gas, 16) - int(shop.bench.rpc("eth_getBalance", settler, "latest"), 16)
+    assert payouts.fees_of == "chain+facilitator"
+    books.close()
 
 
 async def test_one_bad_row_costs_the_others_nothing(shop: Shop) -> None:

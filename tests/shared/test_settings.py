@@ -48,7 +48,7 @@ def written(name: str, default: object) -> tuple[str, object]:
     """A text for a setting, and its value."""
     match default:
         case bool():
-            return "1", True
+            return str(int(not default)), not default
         case int() if name == "evm_withdraw_delay_s":
             return "1000", 1000
         case int() | float():

@@ -20,7 +20,7 @@ local id, channel_id, network, payer, outcome, is_answer, ttl_s, claim_after_ms,
 
 local stored = redis.call('GET', answer)
 if stored then return stored end
-local state, price, max, settled = unpack(redis.call('HMGET', record, 'state', 'price', 'max', 'settled'))
+local state, price, max, settled, endpoint = unpack(redis.call('HMGET', record, 'state', 'price', 'max', 'settled', 'endpoint'))
 if state ~= 'RUNNING' then return is_answer == '1' and '\n' or '\n' .. outcome end  -- it was given up: no answer for free
 redis.call('ZREM', running, id)
 redis.call('HINCRBY', channel, 'inflight', -price)
@@ -31,6 +31,7 @@ if is_answer == '0' then
 end
 local charged = redis.call('HINCRBY', channel, 'charged', price)
 redis.call('HINCRBY', channel, 'calls', 1)
+redis.call('HINCRBY', channel, SOLD .. endpoint .. ':' .. price, 1)  -- for the books
 local balance, claimed, withdraw_at, refund_nonce, done_top, owed_since, leaving, rotated = unpack(redis.call('HMGET', channel,
   'balance', 'claimed', 'withdraw_at', 'refund_nonce', 'done_top', 'owed_since', 'leaving', 'rotated'))
 if now - tonumber(rotated) >= ROTATION_MS then redis.call('HSET', channel, 'old_top', done_top, 'rotated', now) end

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import random
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,6 +17,8 @@ from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Entry, Reserve, Verdict
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
+from ops.books.journal import Journal
+from ops.books.store import Books
 from shared.ledger.channels import (
     CHANNELS,
     CLAIMABLE,
@@ -147,6 +150,27 @@ async def test_a_voucher_is_charged_with_its_answer_and_never_again(shop: Shop) 
     assert other.verdict is Verdict.MISMATCH
     assert other.channel is not None
     assert (other.channel.floor, other.channel.top) == (PRICE, PRICE)
+
+
+async def test_the_books_have_each_charge_once(shop: Shop, redis_url: str, tmp_path: Path) -> None:
+    """By endpoint, while the channel owes something, and when it is about to be claimed. A call that fails is none."""
+    books = Books(tmp_path)
+    with redis.Redis.from_url(redis_url) as client:
+        journal = Journal([client], books)
+        shop.sync(1)
+        written = []
+        for number in range(1, 9):
+            await shop.accept(number * PRICE)
+            shop.end(number * PRICE, Failed("not_found", "") if number == 3 else Ok(b"{}"))
+            if number == 6:
+                shop.show()
+            journal.follow() if number > 5 else journal.read_owing()
+            written.append(list(books.rows("SELECT endpoint, payer, calls, amount FROM charges")))
+    payer = shop.payer.config.payer
+    sold = [1, 2, 2, 3, 4, 5, 5, 5]
+    assert written == [[("echo", payer, calls, calls * PRICE)] for calls in sold]
+    assert shop.number("charged") == 7 * PRICE
+    books.close()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""Fees and transfers of Stellar, from its RPC, which keeps a week at most."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ops.chains import TIMEOUT_S, Fee, NotKept, Transfer
+from shared.nodes.json_rpc import JsonRpc
+from shared.settings.rails import RailSettings
+from shared.x402 import stellar_address
+from shared.x402.networks import Token
+from shared.x402.stellar_xdr import ADDRESS, I128, MAP, SYMBOL, Reader
+
+PAYERS_PAY = False
+PAGE = 200
+_SYMBOL_TRANSFER = base64.b64encode(struct.pack(">II8s", SYMBOL, 8, b"transfer")).decode()
+
+
+def fees(url: str, transactions: Sequence[str]) -> Mapping[str, Fee]:
+    """What the results say: a TransactionResult begins with `feeCharged`."""
+    node = JsonRpc(url, timeout_s=TIMEOUT_S)
+    found = {}
+    for name in transactions:
+        shown = node.named("getTransaction", hash=name)
+        if shown["status"] != "NOT_FOUND":
+            found[name] = Fee(struct.unpack_from(">q", base64.b64decode(shown["resultXdr"]))[0])
+    return found
+
+
+def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator[Transfer]:
+    """The token's events `transfer` to the recipient, the oldest first."""
+    node = JsonRpc(url, timeout_s=TIMEOUT_S)
+    recipient = stellar_address.parse(own.pay_to)
+    if recipient is None:
+        raise ValueError("the recipient is no address")
+    topics = [_SYMBOL_TRANSFER, "*", _value_of(recipient.account)]
+    wanted = {
+        "type": "contract",
+        "contractIds": [token.contract],  # type: ignore[union-attr]
+        "topics": [topics, [*topics, "*"]],  # contracts of classic assets add the asset
+    }
+    health = node.named("getHealth")
+    oldest, latest = int(health["oldestLedger"]), int(health["latestLedger"])
+    start: dict[str, Any] = {"startLedger": oldest, "pagination": {"limit": PAGE}}
+    page = node.named("getEvents", filters=[wanted], **start)
+    kept_since = int(page["oldestLedgerCloseTime"])  # nodes write it as a number or as text
+    while True:
+        for event in page["events"]:
+            at = int(datetime.fromisoformat(event["ledgerClosedAt"]).astimezone(UTC).timestamp())
+            if at >= since:
+                payer = _read(event["topic"][1])[1].account.text
+                yield Transfer(
+                    event["txHash"], int(event["id"].partition("-")[2]), payer, str(_amount(event["value"])), at
+                )
+        cursor = page["cursor"]
+        if len(page["events"]) < PAGE and int(cursor.partition("-")[0]) >> 32 >= latest:
+            break
+        page = node.named("getEvents", filters=[wanted], pagination={"limit": PAGE, "cursor": cursor})
+    if oldest > 1 and kept_since > since:
+        raise NotKept(f"it keeps events since {datetime.fromtimestamp(kept_since, UTC):%Y-%m-%d %H:%M} UTC only")
+
+
+def _value_of(address: stellar_address.Address) -> str:
+    """An account or a contract as a Soroban value, in base64."""
+    kind = struct.pack(">II", ADDRESS, address.kind)
+    key_type = struct.pack(">I", 0) if address.kind == stellar_address.ACCOUNT else b""
+    return base64.b64encode(kind + key_type + address.key).decode()
+
+
+def _read(text: str) -> tuple[int, Any]:
+    return Reader(base64.b64decode(text)).value()
+
+
+def _amount(text: str) -> int:
+    """Of a transfer's data: a number, or a map with it where the recipient has customers."""
+    kind, content = _read(text)
+    if kind == MAP:
+        kind, content = next(value for (_, name), value in content if name == b"amount")
+    if kind != I128:
+        raise ValueError("no amount")
+    return int(content)

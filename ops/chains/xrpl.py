@@ -1,0 +1,52 @@
+"""Transfers of the XRP Ledger. Its payers pay the fees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from ops.chains import TIMEOUT_S, NotKept, Transfer
+from shared.nodes.xrpl_rpc import XrplRpc
+from shared.settings.rails import RailSettings
+from shared.x402.networks import Token
+
+PAYERS_PAY = True
+RIPPLE_EPOCH = 946_684_800
+"""The ledger's time 0, in Unix seconds."""
+PAGE = 200
+_FIRST_OF_ALL = 32_570
+"""The first ledger that the main network kept."""
+
+
+def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator[Transfer]:
+    """The payments of the token that arrived, the newest first."""
+    node = XrplRpc(url, timeout_s=TIMEOUT_S)
+    wanted = (token.currency, token.issuer)  # type: ignore[union-attr]
+    place: dict[str, Any] = {}
+    while True:
+        page = node("account_tx", account=own.pay_to, limit=PAGE, **place)
+        for entry in page["transactions"]:
+            body, meta = entry["tx_json"], entry["meta"]
+            if (at := int(body.get("date") or entry["date"]) + RIPPLE_EPOCH) < since:
+                return
+            delivered = meta.get("delivered_amount")
+            is_payment = (body["TransactionType"], meta["TransactionResult"]) == ("Payment", "tesSUCCESS")
+            if not is_payment or body["Destination"] != own.pay_to or not isinstance(delivered, dict):
+                continue
+            if (delivered["currency"], delivered["issuer"]) == wanted:
+                yield Transfer(entry["hash"], 0, body["Account"], plain(delivered["value"]), at)
+        if page.get("marker") is None:
+            break
+        place = {"marker": page["marker"]}
+    oldest = int(page["ledger_index_min"])
+    if oldest > _FIRST_OF_ALL:
+        header = node("ledger", ledger_index=oldest)["ledger"]
+        if (kept_since := int(header["close_time"]) + RIPPLE_EPOCH) > since:
+            raise NotKept(f"it has ledgers since {datetime.fromtimestamp(kept_since, UTC):%Y-%m-%d %H:%M} UTC only")
+
+
+def plain(text: str) -> str:
+    """A number in the one form that offers have: without exponent and trailing zeros."""
+    return format(Decimal(text).normalize(), "f")
