@@ -26,19 +26,19 @@ import aiohttp
 import msgspec
 import redis
 
-from coinslot.errors import NoPayableOffer
 from compose.embedded import Embedded, embed
 from compose.sandbox.child import claim_port
 from compose.sandbox.redis_server import RedisServer, start_redis
-from shared.ledger.channels import channel_key, is_voucher
-from shared.ledger.keys import OPEN, RERUN_MS, bucket_of, bucket_of_payer, record_key
+from shared.ledger.channels import is_voucher
+from shared.ledger.keys import OPEN, RERUN_MS, bucket_of, record_key
 from shared.x402.networks import Rail
-from tests.chaos.caller import Caller, Purchase, calling
-from tests.chaos.checker import INVARIANTS
-from tests.chaos.history import Answer, History, Transfer, read_history
+from tests.chaos.caller import Caller, calling
+from tests.chaos.history import History, read_history
 from tests.time_limits import patience
-from tests.upgrade.purchases import FAILS, RAILS, WATCHES, Channel, Shop, transfers
+from tests.upgrade.buying import END_WITHIN_S, Buying, said
+from tests.upgrade.purchases import FAILS, RAILS, Shop, transfers
 from tests.upgrade.revision import Revision
+from tests.upgrade.verdict import wrong_channel, wrong_money, wrong_payments
 
 FAILPOINTS = ("claimed", "before-settle", "facilitator-answered", "settled", "enqueued", "reply-received")
 """Where API processes of the first version are killed, each with DYING calls in flight."""
@@ -47,25 +47,18 @@ IN_FLIGHT = 48
 """Payments that are signed when all processes are killed. A quarter is not sent before the next version runs."""
 AGED = 3
 """Charged calls without an answer that are made a day old: they are refundable under the next version."""
-SHARES = {Rail.BASE: 0.5, Rail.SOLANA: 0.15, Rail.STELLAR: 0.15}
-"""Of what is bought; the rest is paid with both tokens of the XRP Ledger."""
-AT_ONCE = 12
-END_WITHIN_S = 900.0
-"""A payment on Stellar that lapsed while nobody settled it is undecided for twelve minutes."""
 LOAD = (Rail.BASE, Rail.BASE, Rail.BASE, Rail.SOLANA, Rail.STELLAR)
 """The rails of those who buy during a rolling restart. A payment on the XRP Ledger is valid for a number of ledgers, of which
 the sandbox closes four in the time of one: it might lapse while the facilitator is replaced."""
 PASSING = frozenset({"facilitator_unreachable", "rail_down", "settling_given_up"})
 """Causes of an uncharged 503 after which a payment is sent again: there is one facilitator, which stops before its successor
 starts."""
-ELSEWHERE = (10, 12)
-"""Invariants of tests/chaos/checker.py that are for its own shop: sums, as amounts may be decimal here, and what is watched."""
 FORWARD: tuple[tuple[str, ...], ...] = ((),)
 BACK = (("api",), ())
 """The orders of `coinslot-ops restart`: the API is the last to be updated, and the first to go back (docs/operations.md)."""
 
 
-class Upgrade:
+class Upgrade(Buying):
     """One run.
 
     Args:
@@ -73,35 +66,25 @@ class Upgrade:
     """
 
     def __init__(self, shop: Shop, revision: Revision, caller: Caller, embedded: Embedded, folder: Path) -> None:
-        self._shop = shop
+        super().__init__(shop, caller)
         self._revision = revision
-        self._caller = caller
         self._settings = embedded.settings
         self._folder = folder
         self._held = {rail: Decimal(0) for rail in RAILS}
-        self._gate = asyncio.Semaphore(AT_ONCE)
-        self._channel: Channel | None = None
         self._aged: set[str] = set()
-        self._resets = 0
-        self._unoffered = 0
-        self._unknown_to_copy: set[str] = set()
-        self.bought: list[Purchase] = []
-        self.failing: list[Purchase] = []
-        self.vouchers: list[Purchase] = []
-        self.violations: list[str] = []
         self.restored_server: RedisServer | None = None
 
     async def first(self, checkout: Path, count: int) -> None:
         """So many payments, in every state, under the first version."""
         self._revision.install(checkout)
         await asyncio.to_thread(self._revision.start)
-        self._held = await asyncio.to_thread(self._shop.held)
-        self._channel = await asyncio.to_thread(self._shop.channel)
-        poor = await asyncio.gather(*(asyncio.to_thread(self._shop.poor_purchase) for _ in range(5)))
-        await self._ask(poor, self.bought)
-        self.failing += [await asyncio.to_thread(self._shop.purchase, Rail.BASE, "rss", FAILS) for _ in range(5)]
-        await self._ask(self.failing, [])
-        await self._buy(count - len(poor) - len(self.failing) - len(FAILPOINTS) * DYING - IN_FLIGHT)
+        self._held = await asyncio.to_thread(self.shop.held)
+        self.channel = await asyncio.to_thread(self.shop.channel)
+        poor = await asyncio.gather(*(asyncio.to_thread(self.shop.poor_purchase) for _ in range(5)))
+        await self.ask(poor, self.bought)
+        self.failing += [await asyncio.to_thread(self.shop.purchase, Rail.BASE, "rss", FAILS) for _ in range(5)]
+        await self.ask(self.failing, [])
+        await self.buy(count - len(poor) - len(self.failing) - len(FAILPOINTS) * DYING - IN_FLIGHT)
         for failpoint in FAILPOINTS:
             port = claim_port(0)
             with self._revision.dying_api(failpoint, port) as origin:
@@ -116,8 +99,8 @@ class Upgrade:
         self._revision.install(checkout)
         await asyncio.to_thread(self._revision.start)
         await self._end()
-        await self._answer_again(name)
-        await self._buy(count)
+        await self.answer_again(name)
+        await self.buy(count)
         print(f"{name}: found {dict(found)} and ended it in {time.monotonic() - began:.0f} s", flush=True)
         await self._pull_the_plug(kills_facilitator=False)
 
@@ -125,7 +108,7 @@ class Upgrade:
         """Replace one process after the other while calls are made, none of which may fail."""
         is_over = asyncio.Event()
         began, first, causes_before = time.monotonic(), len(self.bought), self._revision.causes()
-        buying = [asyncio.create_task(self._keep_buying(rail, is_over)) for rail in LOAD]
+        buying = [asyncio.create_task(self.keep_buying(rail, is_over)) for rail in LOAD]
         self._revision.install(checkout)
         for lines in orders:
             await asyncio.to_thread(self._revision.restart, *lines)
@@ -133,20 +116,21 @@ class Upgrade:
         await asyncio.gather(*buying)
         calls, causes = self.bought[first:], self._revision.causes() - causes_before
         for one in calls:
-            said = [f"{answer.status} {answer.code}".strip() for answer in one.answers]
-            self._resets += sum(answer.status == 0 for answer in one.answers)
+            self.resets += sum(answer.status == 0 for answer in one.answers)
             if one.end != 200 or any(answer.status not in (0, 200, 503) for answer in one.answers):
-                self.violations.append(f"{name}: a call failed: {one.payment} got {said}")
+                self.violations.append(
+                    f"{name}: a call failed: {one.payment} got {[said(answer) for answer in one.answers]}"
+                )
         if causes.keys() - PASSING:
             self.violations.append(f"{name}: calls were refused: {dict(causes)}")
-        if self._resets and _passes_connections_on():
-            self.violations.append(f"{name}: {self._resets} connections were reset")
+        if self.resets and _passes_connections_on():
+            self.violations.append(f"{name}: {self.resets} connections were reset")
         print(
             f"{name}: {len(calls)} calls in {time.monotonic() - began:.0f} s; repeated for {dict(causes)}; not offered "
-            f"{self._unoffered}; resets {self._resets}",
+            f"{self.unoffered}; resets {self.resets}",
             flush=True,
         )
-        await self._answer_again(name)
+        await self.answer_again(name)
 
     async def restored(self, name: str, checkout: Path, var: Path) -> None:
         """Start a version on a copy of the ledger and the keys, which was made while calls ran, in another folder. Calls that
@@ -154,14 +138,14 @@ class Upgrade:
         copy = var / "restored"
         with redis.Redis.from_url(self._settings.ledger_urls[0]) as ledger:
             ledger.config_set("auto-aof-rewrite-percentage", 0)  # its files are not replaced meanwhile
-        before = asyncio.create_task(self._buy(40))
+        before = asyncio.create_task(self.buy(40))
         await asyncio.sleep(0.3)
         await asyncio.to_thread(shutil.copytree, var / "sandbox" / "ledger", copy / "sandbox" / "ledger")
         key, journal = self._settings.key_file, Path(self._settings.evm.journal_file)
         for file in (key, key.with_name(f"{key.name}.ledger"), journal):
             shutil.copy(file, copy)
         await before
-        later = [await self._buy_one(Rail.BASE, "echo") for _ in range(10)]
+        later = [await self.buy_one(Rail.BASE, "echo") for _ in range(10)]
         await asyncio.to_thread(self._revision.stop)
         server = await asyncio.to_thread(start_redis, "ledger", copy)
         self.restored_server = server
@@ -171,16 +155,16 @@ class Upgrade:
         self._settings = dataclasses.replace(self._settings, ledger_url=server.url)
         known = self._history().records
         unknown = [one for one in self.bought if one.end == 200 and one.payment not in known]
-        self._unknown_to_copy = {one.payment for one in unknown}
+        self.unknown_to_copy = {one.payment for one in unknown}
         self._revision.install(checkout)
         await asyncio.to_thread(self._revision.start)
         valid = [one for one in unknown if one.valid_before > time.time() + 5]
         receipts = [one.answers[-1].receipt for one in valid]
-        await asyncio.gather(*(self._caller.insist(one, within_s=END_WITHIN_S) for one in valid))
+        await asyncio.gather(*(self.caller.insist(one, within_s=END_WITHIN_S) for one in valid))
         if [one.answers[-1].receipt for one in valid] != receipts:
-            self.violations.append(f"{name}: a call was charged again: {[_said(one.answers[-1]) for one in valid]}")
-        await self._answer_again(name)
-        if not {one.payment for one in later} <= self._unknown_to_copy:
+            self.violations.append(f"{name}: a call was charged again: {[said(one.answers[-1]) for one in valid]}")
+        await self.answer_again(name)
+        if not {one.payment for one in later} <= self.unknown_to_copy:
             self.violations.append(f"{name}: the copy has what was made after it")
         print(
             f"{name}: {len(known)} payments in the copy; of {len(unknown)} later ones {len(valid)} had not lapsed",
@@ -190,77 +174,25 @@ class Upgrade:
     async def judge(self) -> None:
         """The invariants of the payments, and of the channel, against the chains."""
         await self._end()
-        moved = await transfers(self._settings.evm.facilitator_url, self._shop.offers)
+        moved = await transfers(self._settings.evm.facilitator_url, self.shop.offers)
         history = self._history()
         settled_at = {entry.payment: entry.at for entry in history.journal if entry.event == "SETTLED"}
         moved = [msgspec.structs.replace(one, at=settled_at.get(one.payment, 0.0)) for one in moved]
-        claims = await asyncio.to_thread(self._shop.claimed)
-        self._check_money(moved, await asyncio.to_thread(self._shop.held), claims)
-        judged = self._judged(history, moved)
-        for number, invariant in INVARIANTS.items():
-            if number not in ELSEWHERE:
-                self.violations += [f"({number}) {text}" for text in invariant(judged)]
-        self._check_channel(claims)
+        claims = await asyncio.to_thread(self.shop.claimed)
+        held = await asyncio.to_thread(self.shop.held)
+        received = {rail: has - self._held[rail] for rail, has in held.items()}
+        self.violations += wrong_money(self.shop, moved, received, claims)
+        self.violations += wrong_payments(self, history, moved)
+        self.violations += wrong_channel(self, self._settings.ledger_urls[0], claims)
         ends = Counter(str(one.end) for one in self.bought)
         print(
             f"payments {len(self.bought) + len(self.failing)}, vouchers {len(self.vouchers)}; {len(moved)} moved money; "
             f"requests {len(history.answers)}; ends {dict(ends)}; refundable {len(history.refundable)}"
         )
 
-    async def _buy(self, count: int) -> None:
-        """So many calls on all rails, and a tenth out of the channel."""
-        numbers = {rail: int(count * share) for rail, share in SHARES.items()}
-        vouchers = count // 10
-        rest = count - sum(numbers.values()) - vouchers
-        xrpl = [(Rail.XRPL_USDC, Rail.XRPL_RLUSD)[number % 2] for number in range(rest)]
-        await asyncio.gather(
-            *(self._buy_one(rail) for rail, number in numbers.items() for _ in range(number)),
-            self._buy_in_turn(xrpl),
-            self._use_channel(vouchers),
-        )
-
-    async def _buy_one(self, rail: Rail, endpoint: str = "") -> Purchase:
-        async with self._gate:
-            bought = await asyncio.to_thread(self._shop.purchase, rail, endpoint)
-            self.bought.append(bought)
-            await self._caller.insist(bought, within_s=END_WITHIN_S)
-        if bought.end != 200:
-            self.violations.append(f"{bought.endpoint} on {rail} was not answered: {_said(bought.answers[-1])}")
-        return bought
-
-    async def _buy_in_turn(self, rails: Sequence[Rail]) -> None:
-        """Payments of an account on the XRP Ledger have numbers: the next is signed when the one before is settled."""
-        for number, rail in enumerate(rails):
-            await self._buy_one(rail, WATCHES if rail is Rail.XRPL_RLUSD and number % 4 == 1 else "")
-
-    async def _use_channel(self, count: int) -> None:
-        assert self._channel is not None
-        for _ in range(count):
-            voucher = await asyncio.to_thread(self._channel.purchase)
-            self.vouchers.append(voucher)
-            await self._caller.insist(voucher, within_s=END_WITHIN_S)
-
-    async def _keep_buying(self, rail: Rail, is_over: asyncio.Event) -> None:
-        while not is_over.is_set():
-            try:
-                bought = await asyncio.to_thread(self._shop.purchase, rail, "echo")
-            except OSError:
-                self._resets += 1
-                continue
-            except NoPayableOffer:  # a facilitator that is away for ten seconds is in no challenge
-                self._unoffered += 1
-                await asyncio.sleep(0.2)
-                continue
-            self.bought.append(bought)
-            await self._caller.insist(bought, within_s=END_WITHIN_S)
-
-    async def _ask(self, purchases: Sequence[Purchase], known: list[Purchase]) -> None:
-        known += purchases
-        await asyncio.gather(*(self._caller.ask(one) for one in purchases))
-
     async def _lose(self, rails: Sequence[Rail], origin: str) -> None:
         """Send payments to one process, which dies of them."""
-        made = await asyncio.gather(*(asyncio.to_thread(self._shop.purchase, rail) for rail in rails))
+        made = await asyncio.gather(*(asyncio.to_thread(self.shop.purchase, rail) for rail in rails))
         self.bought += made
         async with calling(self._folder, [origin]) as caller:
             await asyncio.gather(*(caller.ask(one) for one in made))
@@ -268,12 +200,10 @@ class Upgrade:
     async def _pull_the_plug(self, *, kills_facilitator: bool) -> None:
         """Kill all processes while calls run."""
         rails = [(*[Rail.BASE] * 4, Rail.SOLANA, Rail.STELLAR)[number % 6] for number in range(IN_FLIGHT - 1)]
-        made = await asyncio.gather(
-            *(asyncio.to_thread(self._shop.purchase, rail) for rail in (*rails, Rail.XRPL_USDC))
-        )
+        made = await asyncio.gather(*(asyncio.to_thread(self.shop.purchase, rail) for rail in (*rails, Rail.XRPL_USDC)))
         self.bought += made
         sent = made[IN_FLIGHT // 4 :]
-        asking = [asyncio.create_task(self._caller.ask(one)) for one in sent]
+        asking = [asyncio.create_task(self.caller.ask(one)) for one in sent]
         if kills_facilitator:
             await asyncio.sleep(0.05)
             await asyncio.to_thread(self._revision.kill, "facilitator")
@@ -285,25 +215,11 @@ class Upgrade:
     async def _end(self) -> None:
         """Every caller repeats its request until there is an end; of those whose payment was made old it is a refund."""
         waiting = [one for one in (*self.bought, *self.vouchers) if one.end is None and one.payment not in self._aged]
-        await asyncio.gather(*(self._caller.insist(one, within_s=END_WITHIN_S, pause_s=0.5) for one in waiting))
-        await self._ask([one for one in self.bought if one.payment in self._aged], [])
-        self.violations += [f"{one.payment} has no end: {_said(one.answers[-1])}" for one in waiting if one.end is None]
+        await asyncio.gather(*(self.caller.insist(one, within_s=END_WITHIN_S, pause_s=0.5) for one in waiting))
+        await self.ask([one for one in self.bought if one.payment in self._aged], [])
+        self.violations += [f"{one.payment} has no end: {said(one.answers[-1])}" for one in waiting if one.end is None]
         answered = {one.payment for one in self.bought if one.end == 200}  # its job was still in the queue
         self.violations += [f"{name} is not refundable" for name in self._aged - answered - self._history().refundable]
-
-    async def _answer_again(self, name: str) -> None:
-        """What was answered is answered again, and what failed for good fails again; the invariants compare the bytes."""
-
-        async def again(one: Purchase) -> None:
-            before = one.answers[-1]
-            async with self._gate:
-                after = await self._caller.ask(one)
-            is_same = after.status == before.status and after.code == before.code and after.receipt == before.receipt
-            if not is_same and before.status != 402:
-                self.violations.append(f"{name}: {one.payment} got {_said(before)}, then {_said(after)}")
-
-        known = [one for one in self.bought if one.end is not None and one.payment not in self._unknown_to_copy]
-        await asyncio.gather(*map(again, (*known, *self.vouchers[-3:], *self.failing)))
 
     def _restart_ledger(self) -> None:
         """Restart the server of the ledger, as for a new version of it, and make some charged payments a day old."""
@@ -330,54 +246,11 @@ class Upgrade:
     def _history(self) -> History:
         return read_history(self._folder, *self._settings.ledger_urls, most_executions=8)
 
-    def _judged(self, history: History, moved: Sequence[Transfer]) -> History:
-        """What the invariants are about: payments of one call each, but those whose calls failed for good, and those that the
-        restored ledger had to find on the chain."""
-        left_out = self._unknown_to_copy | {one.payment for one in (*self.failing, *self.vouchers)}
-
-        def of(name: str) -> bool:
-            return name not in left_out and not is_voucher(name)
-
-        return History(
-            answers=[one for one in history.answers if of(one.payment)],
-            transfers=[one for one in moved if of(one.payment)],
-            records={name: record for name, record in history.records.items() if of(name)},
-            journal=[entry for entry in history.journal if of(entry.payment)],
-            refundable=history.refundable,
-            open=history.open,
-            now=history.now,
-            most_executions=history.most_executions,
-        )
-
-    def _check_money(self, moved: Sequence[Transfer], held: dict[Rail, Decimal], claims: int) -> None:
-        """On every rail the recipient has what the payments moved, to the atomic unit."""
-        for rail, has in held.items():
-            token = self._shop.offer(rail)
-            made = sum(Decimal(one.amount) for one in moved if (one.network, one.asset) == (token.network, token.asset))
-            if has - self._held[rail] != made + (claims if rail is Rail.BASE else 0):
-                self.violations.append(f"{rail}: {has - self._held[rail]} received, {made} paid, {claims} claimed")
-
-    def _check_channel(self, claims: int) -> None:
-        """Each answered voucher was charged once, and no more is claimed."""
-        assert self._channel is not None
-        payer = self._channel.payer
-        name = f"0x{payer.channel.hex()}"
-        bucket = bucket_of_payer(payer.offer.network, payer.config.payer.lower())
-        with redis.Redis.from_url(self._settings.ledger_urls[0]) as ledger:
-            charged = int(ledger.hget(channel_key(bucket, name), "charged") or 0)
-        wanted = self._channel.price * sum(one.end == 200 for one in self.vouchers)
-        if charged != wanted or claims > charged or any(one.end != 200 for one in self.vouchers):
-            self.violations.append(f"channel: {charged} charged, {wanted} answered, {claims} claimed")
-
 
 def _passes_connections_on() -> bool:
     """Whether Linux gives the connections that an ending process has not accepted to the other one of its port."""
     setting = Path("/proc/sys/net/ipv4/tcp_migrate_req")
     return setting.exists() and setting.read_text().strip() == "1"
-
-
-def _said(answer: Answer) -> str:
-    return f"{answer.status} {answer.code} {answer.receipt}".strip()
 
 
 async def _run(old: Path, new: Path, count: int, var: Path, embedded: Embedded) -> list[str]:
