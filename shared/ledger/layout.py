@@ -35,7 +35,8 @@ Check = Generator[Sequence[Command], Sequence[Any], str]
 
 
 def checked(place: str, *, is_known: bool) -> Check:
-    """Check a server. One without a number gets it, if it is empty or has keys of this layout.
+    """Check a server. One without a number gets it, if it is empty or has keys of this layout. One with an earlier number that
+    this version reads gets the number of what is written from now on.
 
     Args:
         place: of the server (shared/ledger/position.py).
@@ -50,6 +51,8 @@ def checked(place: str, *, is_known: bool) -> Check:
         (found,) = yield (position.take(str(LEDGER.written), KEY),)
     if why := _wrong(found):
         return why
+    if int(found) < LEDGER.written:
+        yield (("SET", KEY, str(LEDGER.written)),)
     if found_place is None:
         (found_place,) = yield (position.take(place),)
     return position.wrong(found_place, place)

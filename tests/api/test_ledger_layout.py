@@ -18,7 +18,7 @@ from api import redis_client
 from api.redis_client import Redis, RedisLost
 from compose import processes
 from ops import main as ops_command
-from shared.layouts import LEDGER
+from shared.layouts import LEDGER, Layout
 from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
 from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, checked
 from shared.ledger.position import KEY as PLACE
@@ -237,3 +237,19 @@ def test_an_operator_who_looks_writes_nothing(server: redis.Redis, settings: Set
     """Given an empty ledger, then coinslot-ops reads it and leaves it as it is."""
     assert ops_command.main(["payments"]) == 0
     assert server.keys() == []
+
+
+def test_an_earlier_layout_that_is_read_is_raised(
+    server: redis.Redis, settings: Settings, clean_redis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that writes a new layout says so, and the one before it, which reads both, can still be started."""
+    known = LEDGER.written
+    server.set(KEY, known)
+    monkeypatch.setattr("shared.ledger.layout.LEDGER", Layout(known + 1, frozenset({known, known + 1})))
+    assert connected(clean_redis) == ["", ""]
+    assert server.get(KEY) == str(known + 1)
+    monkeypatch.setattr("shared.ledger.layout.LEDGER", Layout(known, frozenset({known, known + 1})))
+    assert connected(clean_redis) == ["", ""]
+    assert server.get(KEY) == str(known + 1)
+    monkeypatch.undo()
+    assert all(f"it has layout {known + 1}" in why for why in connected(clean_redis))
