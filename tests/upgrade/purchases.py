@@ -8,6 +8,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -112,6 +113,35 @@ class Shop:
         logs: Any = JsonRpc(evm["rpcUrl"])("eth_getLogs", wanted)
         return sum(int(one["data"], 16) for one in logs)
 
+    async def transfers(self, facilitator_url: str, receipts: Mapping[str, str]) -> list[Transfer]:
+        """The payments that a chain shows as made: by the evidence of the facilitator, or, where that does not look so far back,
+        by the transaction that a receipt names."""
+        exact = {name: offer for name, offer in self.offers.items() if offer.scheme == "exact"}
+        found = await asyncio.gather(
+            *(asyncio.to_thread(self._transfer, name, facilitator_url, receipts.get(name, "")) for name in exact)
+        )
+        return [transfer for transfer in found if transfer is not None]
+
+    def _transfer(self, name: str, facilitator_url: str, receipt: str) -> Transfer | None:
+        offer, evidence = self.offers[name], _evidence(facilitator_url, name)
+        transaction = evidence.transaction
+        if evidence.status == "unknown" and receipt:
+            network = next(
+                network_of(rail) for rail, signer in self._signers.items() if signer.network == offer.network
+            )
+            is_final = LEDGERS[network.package].is_final(self._sandbox[network.name], receipt)
+            transaction = receipt if is_final else ""
+        if not transaction or evidence.status not in ("settled", "unknown"):
+            return None
+        return Transfer(
+            payment=name,
+            transaction=transaction,
+            network=offer.network,
+            asset=offer.asset,
+            amount=offer.amount,
+            at=0.0,
+        )
+
     def _quote(self, endpoint: str) -> challenge.Quote:
         request = urllib.request.Request(f"{self.base_url}/v1/cdp/{endpoint}", data=b"", method="POST")
         try:
@@ -146,36 +176,13 @@ class Channel:
         return self._shop.voucher(self.payer.offer, self.payer.voucher(self.signed))
 
 
-async def transfers(facilitator_url: str, offers: dict[str, Offer]) -> list[Transfer]:
-    """The payments that a chain shows as made, by the evidence of the facilitator."""
-    found = await asyncio.gather(
-        *(
-            asyncio.to_thread(_evidence, facilitator_url, name)
-            for name, offer in offers.items()
-            if offer.scheme == "exact"
-        )
-    )
-    return [
-        Transfer(
-            payment=name,
-            transaction=evidence.transaction,
-            network=offers[name].network,
-            asset=offers[name].asset,
-            amount=offers[name].amount,
-            at=0.0,
-        )
-        for name, evidence in found
-        if evidence.status == "settled"
-    ]
-
-
-def _evidence(facilitator_url: str, name: str) -> tuple[str, Evidence]:
+def _evidence(facilitator_url: str, name: str) -> Evidence:
     try:
         with urllib.request.urlopen(f"{facilitator_url}/settlements/{name}", timeout=30) as answer:
-            return name, msgspec.json.decode(answer.read(), type=Evidence)
+            return msgspec.json.decode(answer.read(), type=Evidence)
     except urllib.error.HTTPError as error:
         with error:
-            return name, msgspec.json.decode(error.read(), type=Evidence)
+            return msgspec.json.decode(error.read(), type=Evidence)
 
 
 def _offer_of(quote: challenge.Quote, signer: Signer) -> Offer:

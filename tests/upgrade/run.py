@@ -36,7 +36,7 @@ from tests.chaos.caller import Caller, calling
 from tests.chaos.history import History, read_history
 from tests.time_limits import patience
 from tests.upgrade.buying import END_WITHIN_S, Buying, said
-from tests.upgrade.purchases import FAILS, RAILS, Shop, transfers
+from tests.upgrade.purchases import FAILS, RAILS, Shop
 from tests.upgrade.revision import Revision
 from tests.upgrade.verdict import wrong_channel, wrong_money, wrong_payments
 
@@ -159,10 +159,12 @@ class Upgrade(Buying):
         self._revision.install(checkout)
         await asyncio.to_thread(self._revision.start)
         valid = [one for one in unknown if one.valid_before > time.time() + 5]
-        receipts = [one.answers[-1].receipt for one in valid]
+        receipts = {one.payment: one.answers[-1].receipt for one in valid}
         await asyncio.gather(*(self.caller.insist(one, within_s=END_WITHIN_S) for one in valid))
-        if [one.answers[-1].receipt for one in valid] != receipts:
-            self.violations.append(f"{name}: a call was charged again: {[said(one.answers[-1]) for one in valid]}")
+        for one in valid:
+            has_lapsed = one.end == 402 and one.payment.startswith("xrpl")  # after a number of ledgers
+            if not has_lapsed and one.answers[-1].receipt != receipts[one.payment]:
+                self.violations.append(f"{name}: {one.payment} was charged again: {said(one.answers[-1])}")
         await self.answer_again(name)
         if not {one.payment for one in later} <= self.unknown_to_copy:
             self.violations.append(f"{name}: the copy has what was made after it")
@@ -174,8 +176,9 @@ class Upgrade(Buying):
     async def judge(self) -> None:
         """The invariants of the payments, and of the channel, against the chains."""
         await self._end()
-        moved = await transfers(self._settings.evm.facilitator_url, self.shop.offers)
         history = self._history()
+        receipts = {answer.payment: answer.receipt for answer in history.answers if answer.receipt}
+        moved = await self.shop.transfers(self._settings.evm.facilitator_url, receipts)
         settled_at = {entry.payment: entry.at for entry in history.journal if entry.event == "SETTLED"}
         moved = [msgspec.structs.replace(one, at=settled_at.get(one.payment, 0.0)) for one in moved]
         claims = await asyncio.to_thread(self.shop.claimed)
