@@ -114,8 +114,8 @@ class Shop:
         return sum(int(one["data"], 16) for one in logs)
 
     async def transfers(self, facilitator_url: str, receipts: Mapping[str, str]) -> list[Transfer]:
-        """The payments that a chain shows as made: by the evidence of the facilitator, or, where that does not look so far back,
-        by the transaction that a receipt names."""
+        """The payments that a chain shows as made: by the facilitator's evidence, or, where that does not look so far back, by
+        the transaction that a receipt names."""
         exact = {name: offer for name, offer in self.offers.items() if offer.scheme == "exact"}
         found = await asyncio.gather(
             *(asyncio.to_thread(self._transfer, name, facilitator_url, receipts.get(name, "")) for name in exact)
