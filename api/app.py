@@ -110,7 +110,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
     channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
-    readiness = Readiness(replicated_servers, queue_redis, pools, rails, catalogue)
+    readiness = Readiness(replicated_servers, queue_redis, pools, rails, gates, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:

@@ -23,6 +23,7 @@ from redis.exceptions import RedisError, ResponseError
 from ops import channel_checks, recipients
 from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, read_pools, unreadable
+from ops.settlement_costs import sentence, settlement_costs
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
@@ -235,6 +236,8 @@ def _api(settings: Settings) -> Findings:
             yield Finding("fail", "api", f"{name} does not work for it")
     for notice in answer["notices"]:
         yield Finding("warn", "api", notice)
+    for cost in settlement_costs(answer):
+        yield Finding("warn" if cost.too_cheap else "ok", f"costs on {cost.rail}", sentence(cost, settings))
     yield Finding("ok" if status == 200 else "fail", "api", f"{place} is {'' if status == 200 else 'not '}ready")
 
 

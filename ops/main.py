@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|revenue|books|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|refunds|doctor|top|revenue|books|restart|scale|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from ops import control, doctor, payments, rotation, top
 from ops.books import command as books
 from ops.books import report as revenue
+from ops.refunds import command as refunds
 from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed = commands.add_parser("payments", help="list payments that are unknown or refundable")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     listed.add_argument("--id", help="show the record and the journal of this payment instead")
+    refunds.add_arguments(commands.add_parser("refunds", help="pay back what was charged and never answered"))
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
@@ -67,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since)
         if chosen.command == "rotate-key":
             return rotation.report(settings)
+        if chosen.command == "refunds":
+            return refunds.report(settings, chosen)
         if chosen.id:
             return payments.show(settings, chosen.id)
         return payments.report(settings, as_json=chosen.json)

@@ -4,7 +4,7 @@
               SETTLING -> REJECTED                 the only settle attempt was refused, or the chain says so
               SETTLING -> UNKNOWN -> SETTLING      nobody knows: the same payment, repeated, asks again
               SETTLING -> (none)                   nothing was ever sent
-                          SETTLED -> FAILED        charged, and not answered within a day: refundable
+                          SETTLED -> FAILED        charged, and not answered within a day: refundable (shared/ledger/refunds.py)
     REJECTED, UNKNOWN  -> SETTLED                  proof of payment overrules everything but an end
 
 A record has a *driver*: the call that holds its lease settles the payment and runs the job. Every other copy of the call waits
@@ -293,7 +293,9 @@ class Ledger:
                 return Entry(Verdict.ANSWER, receipt=rest[0], answer=rest[1], wait_ms=wait_ms)
             case Verdict.REJECTED:
                 return Entry(Verdict.REJECTED, reason=rest[0].decode())
-            case Verdict.FAILED | Verdict.WAIT | Verdict.IDLE as known:
+            case Verdict.FAILED:
+                return Entry(Verdict.FAILED, receipt=rest[0], refund=rest[1].decode())
+            case Verdict.WAIT | Verdict.IDLE as known:
                 return Entry(known, receipt=rest[0])
             case Verdict.IDENTIFIED:
                 return Entry(Verdict.IDENTIFIED, other=rest[0].decode())

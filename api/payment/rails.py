@@ -21,6 +21,7 @@ from shared.x402.authorization import Authorization
 from shared.x402.evm_channel import Voucher
 from shared.x402.exact import SCHEME
 from shared.x402.networks import Rail, Token
+from shared.x402.settlement_cost import TOO_COSTLY
 from shared.x402.verifiers import RailVerifier, verifier_of
 from shared.x402.wire import Offer, Payment, Settlement
 
@@ -54,6 +55,14 @@ class ConfiguredRail:
         """What an offer asks for, in whole tokens."""
         return float(Decimal(offer.amount).scaleb(-self.token.decimals))
 
+    def whole(self, atomic: int) -> str:
+        """Atomic units in whole tokens, exactly."""
+        return f"{Decimal(atomic).scaleb(-self.token.decimals):f}"
+
+    def allows(self, offer: Offer) -> bool:
+        """Whether its settlement costs no more of the offer than it may."""
+        return self.health.costs.allows(offer.amount)
+
     async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
         """Have the facilitator settle a payment, and count how long that took. Raises Unsettled."""
         began, result = time.monotonic(), "unknown"
@@ -63,6 +72,8 @@ class ConfiguredRail:
             return settlement
         except Unsettled as failure:
             result = {NotSent: "not_sent", Declined: "declined"}.get(type(failure), result)
+            if isinstance(failure, Declined) and failure.reason == TOO_COSTLY:
+                self.health.ask_soon()
             raise
         finally:
             metrics.settle(self.rail, result, time.monotonic() - began)
@@ -135,7 +146,7 @@ def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredR
         token=configured_token(network.tokens[rail], own.network, network.name),
         pay_to=own.pay_to,
         facilitator=facilitator,
-        health=Health(rail, facilitator, scheme=SCHEME, network=own.network),
+        health=Health(rail, facilitator, scheme=SCHEME, network=own.network, cost_share=settings.cost_share),
     )
     _require_payable(configured, f"{PREFIX}{network.name.upper()}_PAY_TO")
     return configured

@@ -57,7 +57,7 @@ if state == 'DONE' then
   return {'expired'}
 end
 if state == 'REJECTED' then return {'rejected', reason} end
-if state == 'FAILED' then return {'failed', receipt} end
+if state == 'FAILED' then return {'failed', receipt, redis.call('HGET', record, 'refund_tx') or ''} end
 if tonumber(lease) > now then
   if current_driver ~= driver then return {'wait', receipt or ''} end
   if state == 'SETTLED' then return {'run', receipt} end

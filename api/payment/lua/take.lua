@@ -13,8 +13,8 @@ local count, probe_lease_ms, records = unpack(ARGV)
 local taken = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, count)) do
   local record = records .. id
-  local state, lease, attempts, valid_before, offer, payer, payment, settled, endpoint = unpack(redis.call(
-    'HMGET', record, 'state', 'lease', 'attempts', 'valid_before', 'offer', 'payer', 'payment', 'settled', 'endpoint'))
+  local state, lease, attempts, valid_before, offer, payer, payment, settled, endpoint, lost = unpack(redis.call(
+    'HMGET', record, 'state', 'lease', 'attempts', 'valid_before', 'offer', 'payer', 'payment', 'settled', 'endpoint', 'lost'))
   lease, valid_before = tonumber(lease or 0), tonumber(valid_before or 0)
   if not state or state == 'DONE' or state == 'FAILED' then
     redis.call('ZREM', open, id)
@@ -30,7 +30,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, c
     else
       redis.call('HSET', record, 'state', 'FAILED')
       redis.call('ZREM', open, id)
-      redis.call('ZADD', refundable, now, id)
+      if not lost then  -- what the chain took back is not owed
+        redis.call('ZADD', refundable, now, id)
+        redis.call('PERSIST', record)  -- a debt does not expire: refunded.lua lets the record expire
+      end
       note(journal, id, 'FAILED', attempts)
     end
   else
