@@ -26,7 +26,7 @@ class Buying:
         failing: calls that fail for good, charged.
         resets: connections without an answer, while processes are restarted.
         unoffered: how often a rail was in no challenge then.
-        unknown_to_copy: payments that were made after a backup.
+        unknown_to_copy: payments that were answered after a backup.
     """
 
     def __init__(self, shop: Shop, caller: Caller) -> None:

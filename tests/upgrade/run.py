@@ -153,7 +153,7 @@ class Upgrade(Buying):
         self._revision.environment["COINSLOT_LEDGER_URL"] = server.url
         self._revision.environment |= {setting: str(copy / file.name) for setting, file in files.items()}
         self._settings = dataclasses.replace(self._settings, ledger_url=server.url)
-        known = self._history().records
+        known = {name for name, record in self._history().records.items() if record.get("state") == "DONE"}
         unknown = [one for one in self.bought if one.end == 200 and one.payment not in known]
         self.unknown_to_copy = {one.payment for one in unknown}
         self._revision.install(checkout)
@@ -169,7 +169,7 @@ class Upgrade(Buying):
         if not {one.payment for one in later} <= self.unknown_to_copy:
             self.violations.append(f"{name}: the copy has what was made after it")
         print(
-            f"{name}: {len(known)} payments in the copy; of {len(unknown)} later ones {len(valid)} had not lapsed",
+            f"{name}: {len(known)} answers in the copy; of {len(unknown)} later ones {len(valid)} had not lapsed",
             flush=True,
         )
 
