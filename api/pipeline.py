@@ -241,7 +241,7 @@ class PaidCall:
                 case Verdict.SETTLE:
                     reach("claimed")
                     services = self._services
-                    receipt = await settle(checked, entry.attempts, services.ledger, self._gate, services.unrecorded)
+                    receipt = await settle(checked, entry, services.ledger, self._gate, services.unrecorded)
                     if isinstance(receipt, Answer):
                         answer = receipt
                     elif is_deposit:

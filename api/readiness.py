@@ -19,7 +19,6 @@ from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 from shared.observability import confinement_notes
-from shared.pools import Pool
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
@@ -65,7 +64,7 @@ class Readiness:
         self._rails = rails
         self._gates = gates
         self._sold = {
-            pool: [endpoint.name for endpoint in catalogue if endpoint.pool is pool]
+            pool: [endpoint.name for endpoint in catalogue if endpoint.pool == pool]
             for pool in sorted({endpoint.pool for endpoint in catalogue})
         }
 
@@ -188,7 +187,7 @@ def _name(rail: ConfiguredRail) -> str:
     return f"facilitator:{rail.rail}"
 
 
-def _workers(pool: Pool) -> str:
+def _workers(pool: str) -> str:
     return f"workers:{pool}"
 
 

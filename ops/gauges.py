@@ -53,7 +53,7 @@ def pools(queue: redis.Redis) -> Families:
     for name, help_text, value in _POOL:
         family = GaugeMetricFamily(name, help_text, labels=["pool"])
         for pool, state in states.items():
-            family.add_metric([pool.value], value(state))
+            family.add_metric([pool], value(state))
         yield family
 
 

@@ -24,7 +24,6 @@ from ops.queries import api_place, count_of, get_json, read_pools, unreadable
 from ops.settlement_costs import sentence as cost_sentence
 from ops.settlement_costs import settlement_costs
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
-from shared.pools import Pool
 from shared.queue.pool_states import PoolState
 from shared.servers.ledger_servers import ask_each_bucket, connect_ledger, read_record
 from shared.servers.redis_connection import connect
@@ -67,7 +66,7 @@ class View(NamedTuple):
         costs: a sentence for each rail whose settlements cost us something, and whether calls are too cheap for that.
     """
 
-    pools: dict[Pool, PoolState]
+    pools: dict[str, PoolState]
     rates: dict[str, float]
     failing: dict[str, float]
     payments: tuple[int, int, int]
@@ -200,7 +199,7 @@ def _pools(view: View) -> Table:
     table.add_column("state")
     for pool, state in view.pools.items():
         table.add_row(
-            pool.value,
+            pool,
             str(state.workers),
             str(state.running),
             str(state.depth - state.running),

@@ -112,6 +112,7 @@ class PaymentGate:
         self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
         """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
+        self._echoed_resource = msgspec.to_builtins(self._resource)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
         self._offered = tuple(_open(_longest(offer, rail), rail) for offer, rail in self._priced)
         for detail in bazaar.Detail if endpoint.listed else ():
@@ -150,6 +151,14 @@ class PaymentGate:
     def binds_bodies(self) -> bool:
         """Whether a challenge can be bound to the body of the unpaid request, which is read then."""
         return self._form(UNPAID).has_token
+
+    def described(self, payment: Payment) -> Payment:
+        """The payment with our own description of what it pays, for a facilitator that lists calls. What the client echoes of
+        it is not signed: it may be missing or forged."""
+        extensions = {key: value for key, value in (payment.extensions or {}).items() if key != bazaar.KEY}
+        if bazaar.KEY in self._extensions:
+            extensions[bazaar.KEY] = self._extensions[bazaar.KEY]
+        return msgspec.structs.replace(payment, resource=self._echoed_resource, extensions=extensions)
 
     def refuse(self, reason: str, body: bytes | None = None) -> Answer:
         """402: a fresh challenge with a reason.

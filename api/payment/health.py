@@ -25,7 +25,7 @@ from api.payment.unsettled import Failing, NotSent, Unsettled
 from shared.x402.authorization import KnownLedger
 from shared.x402.networks import Rail
 from shared.x402.settlement_cost import KEY
-from shared.x402.wire import X402_VERSION, SupportedKind
+from shared.x402.wire import BAZAAR, X402_VERSION, SupportedKind
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +74,8 @@ class Health:
         """Whether no new payment is taken for what became of earlier ones, or because nobody looks after them."""
         self.terms: dict[str, Any] = {}
         """The facilitator's last `extra` of our scheme and network. The offers of some rails carry parts of it."""
+        self.indexes = False
+        """Whether the facilitator says that it lists in a catalogue what it settles."""
         self.costs = CostLimit(cost_share)
         """Which prices are worth their settlement."""
         self._ledger: tuple[int, float] | None = None
@@ -184,6 +186,7 @@ class Health:
             self._answers = True  # in words that are not the specification's
         else:
             self._answers = True
+            self.indexes = BAZAAR in supported.extensions
             ours = (X402_VERSION, self._scheme, self._network)
             kinds = [kind for kind in supported.kinds if (kind.x402_version, kind.scheme, kind.network) == ours]
             is_named = bool(kinds)

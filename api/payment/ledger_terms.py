@@ -145,6 +145,8 @@ class Entry:
 
     verdict: Verdict
     attempts: int = 0
+    facilitator: str = ""
+    """Which facilitator it was sent to: LISTING (shared/ledger/listing.py), or "" for the rail's own."""
     receipt: bytes = b""
     """The settlement as JSON; empty while it is not known to be settled."""
     answer: bytes = b""
@@ -200,6 +202,8 @@ class Doubtful:
     payer: str
     payment: bytes
     endpoint: str
+    facilitator: str = ""
+    """As of Entry."""
 
 
 @dataclass(frozen=True, slots=True)

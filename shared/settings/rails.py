@@ -48,6 +48,13 @@ class EvmRailSettings(RailSettings):
     pay_to: str = setting("", evm_address)
     facilitator_cdp_key_file: str = setting("", anything)
     """API key of Coinbase Developer Platform, the JSON file of its portal, where the facilitator is Coinbase's. Secret."""
+    listing_facilitator_url: str = setting("", http_address, repr=False)
+    """Facilitator that lists in a catalogue what it settles, such as Coinbase's. It gets one payment for each endpoint in 25
+    days, and `facilitator_url` all others. Empty: there is none."""
+    listing_facilitator_headers_file: str = setting("", anything)
+    """File of headers that it wants on every call. Secret."""
+    listing_facilitator_cdp_key_file: str = setting("", anything)
+    """API key of Coinbase Developer Platform, where it is Coinbase's. Secret."""
     settler_key_file: Path = Path("var/settler.key")
     """Private key in hex of the account that sends settlements and pays their gas. Only the facilitator reads it."""
     max_fee_gwei: float = setting(0.4, _MAX_FEE)
@@ -111,6 +118,9 @@ class EthereumRailSettings(EvmRailSettings):
 
     network: str = setting("eip155:1", anything, init=False)
     facilitator_cdp_key_file: str = setting("", anything, init=False)
+    listing_facilitator_url: str = setting("", anything, init=False)
+    listing_facilitator_headers_file: str = setting("", anything, init=False)
+    listing_facilitator_cdp_key_file: str = setting("", anything, init=False)
     low_balance_eth: float = setting(0.05, _LOW_BALANCE)
     channels: str = setting("off", anything, init=False)
     authorizer_key_file: Path = setting(_NO_FILE, anything, init=False)  # noqa: RUF009  # it makes a field
