@@ -6,7 +6,6 @@ Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from ops import control, doctor, listing, new_endpoint, payments, rotation, top
 from ops.books import command as books
 from ops.books import report as revenue
 from ops.refunds import command as refunds
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
 from shared.settings import sandbox_path
@@ -24,7 +24,7 @@ from shared.settings.service import InvalidSetting, Settings
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns its exit code."""
-    parser = argparse.ArgumentParser(prog="coinslot-ops", description="For the operator of a Coinslot service.")
+    parser = command_line("coinslot-ops", "For the operator of a Coinslot service.")
     commands = parser.add_subparsers(dest="command", required=True)
     listed = commands.add_parser("payments", help="list payments that are unknown or refundable")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
