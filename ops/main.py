@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|revenue|books|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|doctor|rehearse|top|revenue|books|restart|scale|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from ops import control, doctor, payments, rotation, top
 from ops.books import command as books
 from ops.books import report as revenue
+from ops.rehearsal import command as rehearsal
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
 from shared.settings import sandbox_path
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed.add_argument("--id", help="show the record and the journal of this payment instead")
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
+    rehearsal.add_options(commands.add_parser("rehearse", help="buy a call on each rail, and check every step of it"))
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
     shown.add_argument("--once", action="store_true", help="show it once")
     restarted = commands.add_parser("restart", help="restart the processes of scripts/run one after the other")
@@ -59,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "doctor":
             return doctor.report(settings, environment, as_json=chosen.json)
+        if chosen.command == "rehearse":
+            return rehearsal.report(settings, os.environ, chosen)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
         if chosen.command == "revenue":
