@@ -49,12 +49,13 @@ def application() -> Rsgi:
     from api.app import create_app
     from api.draining import Draining
     from api.rsgi import Rsgi
+    from jobs.packages import RefusedPackage
 
     settings = Settings.from_env(os.environ)
     metrics.start(settings.metrics_dir)
     try:
         app = create_app(settings)
-    except InvalidSetting as error:
+    except (InvalidSetting, RefusedPackage) as error:
         sys.exit(f"coinslot: {error}")
     tune_gc()
     keep_freed_memory()

@@ -100,6 +100,8 @@ class Admission:
             return problem_of(Cause.LEDGER_DISK_FULL)
         if not checked.rail.takes(checked.authorization):
             return problem_of(Cause.RAIL_DOWN, retry_after_s=checked.rail.health.retry_after_s)
+        if not checked.rail.allows(checked.offer):
+            return problem_of(Cause.SETTLEMENT_TOO_COSTLY)
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)
         return None

@@ -7,7 +7,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -44,7 +43,7 @@ from api.replicated import ReplicatedRedis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
 from api.sharded import as_one
-from jobs.catalogue import CATALOGUE, UPDATED
+from jobs.catalogue import installed, updated
 from jobs.site import site_of
 from shared.endpoint import Endpoint
 from shared.observability import tracing
@@ -58,13 +57,18 @@ from shared.settings.service import Settings
 log = logging.getLogger(__name__)
 
 
-def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Litestar:
+def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] | None = None) -> Litestar:
     """Build the API.
+
+    Args:
+        catalogue: what is sold; None: all that is installed.
 
     Raises:
         InvalidSetting: a setting is missing or has the wrong form.
+        RefusedPackage: an installed package cannot be sold.
     """
     settings = settings or Settings.from_env(os.environ)
+    catalogue = installed() if catalogue is None else catalogue
     master, previous = read_sealing_keys(settings)
     site = site_of(egress(settings), settings.readable)
     rails = configured_rails(settings)
@@ -110,7 +114,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
     channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
-    readiness = Readiness(replicated_servers, queue_redis, pools, rails, catalogue)
+    readiness = Readiness(replicated_servers, queue_redis, pools, rails, gates, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
@@ -151,7 +155,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
                 services,
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
-                updated=UPDATED[:10],
+                updated=f"{updated():%Y-%m-%d}",
             ),
             *readiness.routes(),
         ],
@@ -182,7 +186,7 @@ def _catalogue(gates: Sequence[PaymentGate], settings: Settings) -> Catalogue:
     return Catalogue(
         lambda: [gate.listing for gate in gates],
         base_url=settings.base_url,
-        last_updated=int(datetime.fromisoformat(UPDATED).timestamp()),
+        last_updated=int(updated().timestamp()),
         contact=settings.contact,
     )
 

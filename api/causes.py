@@ -36,6 +36,11 @@ class Cause(enum.Enum):
     LEDGER_FULL = "unavailable", "The payment ledger takes no new payment now.", 10
     LEDGER_UNREACHABLE = "unavailable", "The payment ledger cannot be reached. Do not pay again.", 2
     RAIL_DOWN = "unavailable", "No payment on this network can be settled now.", None
+    SETTLEMENT_TOO_COSTLY = (
+        "unavailable",
+        "Settling a payment on this network costs too much of this price now. Other networks may be open.",
+        30,
+    )
     VERIFICATION_UNANSWERED = "unavailable", "The facilitator does not say whether the payment is valid.", 5
     FACILITATOR_UNREACHABLE = "unavailable", "The facilitator that settles this payment cannot be reached.", 5
     SETTLING_GIVEN_UP = (
@@ -65,6 +70,7 @@ class Cause(enum.Enum):
     WORKER_KEY = "internal_error", "The call was paid, and the worker has another key than the API.", 2
     RUN_FAILED = "internal_error", "The call was paid and failed here.", 2
     REFUNDABLE = "internal_error", "This call was paid and could not be answered. The operator can refund it.", None
+    REFUNDED = "internal_error", "This call was paid, could not be answered, and was refunded.", None
     UNEXPECTED = "internal_error", "Something unexpected failed. Do not pay again.", 2
     # The client's own identifier of the call names another payment.
     IDENTIFIER_OF_ANOTHER = "identifier_used", "Take another identifier for another call.", None

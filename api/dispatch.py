@@ -106,7 +106,7 @@ class Dispatcher:
         self._replies = replies
         self._pools = pools
         self._sealer = sealer
-        self._taken: Counter[Pool] = Counter()
+        self._taken: Counter[str] = Counter()
         self._sent: dict[str, _Sent] = {}
         self._deadlines = Deadlines()
         self._sending: set[asyncio.Task[None]] = set()

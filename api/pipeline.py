@@ -241,7 +241,7 @@ class PaidCall:
                 case Verdict.SETTLE:
                     reach("claimed")
                     services = self._services
-                    receipt = await settle(checked, entry.attempts, services.ledger, self._gate, services.unrecorded)
+                    receipt = await settle(checked, entry, services.ledger, self._gate, services.unrecorded)
                     if isinstance(receipt, Answer):
                         answer = receipt
                     elif is_deposit:
@@ -266,8 +266,7 @@ class PaidCall:
                 case Verdict.LIMITED:
                     raise _limited(entry)
                 case Verdict.FAILED:
-                    failed = dataclasses.replace(problem_of(Cause.REFUNDABLE, charged=True), retryable=False)
-                    raise with_receipt(failed, checked, entry.receipt, self._gate)
+                    raise with_receipt(_not_answered(entry), checked, entry.receipt, self._gate)
                 case Verdict.REJECTED:
                     checked.call_log.refused(entry.reason, Cause.REFUSED_BEFORE)
                     return self._gate.refuse(entry.reason)
@@ -304,7 +303,14 @@ def _judged(refusal: PaymentRefused | Problem | None) -> NewPayment:
         return NewPayment.ADMITTED
     if isinstance(refusal, PaymentRefused):
         return NewPayment.PAYMENT_REFUSED
-    return NewPayment.RAIL_DOWN if refusal.cause is Cause.RAIL_DOWN else NewPayment.CALL_REFUSED
+    is_of_rail = refusal.cause in (Cause.RAIL_DOWN, Cause.SETTLEMENT_TOO_COSTLY)
+    return NewPayment.RAIL_DOWN if is_of_rail else NewPayment.CALL_REFUSED
+
+
+def _not_answered(entry: Entry) -> Problem:
+    problem = problem_of(Cause.REFUNDED if entry.refund else Cause.REFUNDABLE, charged=True)
+    refund = ({"refund": entry.refund},) if entry.refund else ()
+    return dataclasses.replace(problem, retryable=False, details=refund)
 
 
 def _limited(entry: Entry) -> Problem:

@@ -11,8 +11,9 @@ from api.causes import Cause
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 from shared.pools import POOLS, Pool
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states, server_time_s
+from shared.queue.pool_states import SCRIPT, PoolState, arguments, pool_states, server_time_s
 from shared.queue.queue_clock import QueueClock
+from shared.queue.streams import POOL_NAMES
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +22,6 @@ FRESH_S = 0.02
 """A state this young is not read again before a refusal."""
 STALE_S = 2.0
 """A state older than that says nothing: the queue does not answer."""
-ROOM: dict[Pool, int] = {pool: policy.room for pool, policy in POOLS.items()}
-"""Calls that may wait and run in a pool at once, per worker process."""
 LONGEST_WAIT = 0.6
 """Part of an endpoint's deadline. When the oldest message of its pool has waited that long, a new one would be late."""
 
@@ -54,7 +53,8 @@ class Pools:
     def __init__(self, queue: Redis) -> None:
         self.clock = QueueClock()
         self._queue = queue
-        self._states: dict[Pool, PoolState] = {}
+        self._names = tuple(POOLS)
+        self._states: dict[str, PoolState] = {}
         self._read_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -70,7 +70,7 @@ class Pools:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def states(self) -> dict[Pool, PoolState]:
+    async def states(self) -> dict[str, PoolState]:
         """The state of every pool now. Empty when the queue does not answer."""
         await self._refresh()
         return self._states
@@ -90,13 +90,13 @@ class Pools:
             return PoolRefusal(Cause.PORT_UNAVAILABLE, state.reason)
         if state.closed_ms:
             return PoolRefusal(Cause.UPSTREAM_CLOSED)
-        if max(taken, state.depth) >= ROOM[endpoint.pool] * state.available:
+        if max(taken, state.depth) >= POOLS[endpoint.pool].room * state.available:
             return PoolRefusal(Cause.POOL_FULL)
         if state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT:
             return PoolRefusal(Cause.POOL_SLOW)
         return None
 
-    def scale(self, pool: Pool, taken: int) -> float:
+    def scale(self, pool: str, taken: int) -> float:
         """The calls in a pool in proportion to the `taken` ones of this process, for each worker."""
         state = self._states[pool]
         return max(1.0, state.depth / max(1, taken)) / max(1, state.available)
@@ -123,12 +123,15 @@ class Pools:
     async def _read(self) -> None:
         read_at = time.monotonic()
         try:
-            states = await self._queue.call("EVAL", SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)
+            if not self._states:  # the first time, and when the queue is back
+                added = " ".join(name for name in self._names if name not in set(Pool))
+                await self._queue.call("SET", POOL_NAMES, added)
+            states = await self._queue.call("EVAL", SCRIPT, *arguments(self._names))
         except (RedisLost, RedisRefused) as error:
             if self._states:
                 log.warning("the queue cannot be read: %s", error)
             self._states = {}
             return
         self.clock.measured(read_at, time.monotonic(), server_time_s(states))
-        self._states = pool_states(states)
+        self._states = pool_states(states, self._names)
         self._read_at = read_at

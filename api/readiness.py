@@ -13,12 +13,12 @@ from litestar import HttpMethod, Response, route
 from litestar.handlers import BaseRouteHandler
 
 from api.causes import Cause
+from api.payment.gate import PaymentGate
 from api.payment.rails import ConfiguredRail
 from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 from shared.observability import confinement_notes
-from shared.pools import Pool
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
@@ -52,6 +52,7 @@ class Readiness:
         queue: Redis,
         pools: Pools,
         rails: Sequence[ConfiguredRail],
+        gates: Sequence[PaymentGate],
         catalogue: Sequence[Endpoint],
     ) -> None:
         self._ledger = ledger
@@ -59,8 +60,9 @@ class Readiness:
         self._queue = queue
         self._pools = pools
         self._rails = rails
+        self._gates = gates
         self._sold = {
-            pool: [endpoint.name for endpoint in catalogue if endpoint.pool is pool]
+            pool: [endpoint.name for endpoint in catalogue if endpoint.pool == pool]
             for pool in sorted({endpoint.pool for endpoint in catalogue})
         }
 
@@ -92,6 +94,7 @@ class Readiness:
             "ok": any(rails) and any(pools) and has_all_else,
             "checks": checks,
             "reasons": reasons,
+            "settlements": self._settlements(),
             "notices": [
                 *self._notices(reasons),
                 *self._ledger_notices(),
@@ -128,6 +131,21 @@ class Readiness:
             for number, answers in enumerate(self._answering, 1)
             if not answers and count > 1
         ]
+
+    def _settlements(self) -> dict[str, dict[str, Any]]:
+        """By rail whose facilitator says it: what a settlement costs, the least price that is worth it, both in whole tokens,
+        and which of the listed endpoints are cheaper."""
+        return {
+            rail.rail: {
+                "cost": rail.whole(rail.health.costs.cost),
+                "leastPrice": rail.whole(rail.health.costs.least),
+                "tooCheap": [
+                    gate.endpoint.name for gate in self._gates if gate.endpoint.listed and not gate.is_worth(rail)
+                ],
+            }
+            for rail in self._rails
+            if rail.health.costs.cost is not None
+        }
 
     def _notices(self, reasons: Mapping[str, str]) -> list[str]:
         """A sentence for each pool whose calls are refused."""
@@ -167,7 +185,7 @@ def _name(rail: ConfiguredRail) -> str:
     return f"facilitator:{rail.rail}"
 
 
-def _workers(pool: Pool) -> str:
+def _workers(pool: str) -> str:
     return f"workers:{pool}"
 
 

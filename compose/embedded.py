@@ -31,6 +31,9 @@ OUTGOING = (
 )
 """Settings of outgoing connections. If one is set, no sandbox upstreams are started."""
 
+CHANGEABLE = ("RPC_", "EVM_MAX_FEE_GWEI", "EVM_ETHER_PRICE")
+"""What the settings may say beside local ledgers, by the start of its name: who has nodes reads the real chains."""
+
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
@@ -110,7 +113,7 @@ def embed(
             facilitator_port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
             made[PREFIX + "FACILITATOR_PORT"] = facilitator_port
             for name, value in local.settings(var, f"http://127.0.0.1:{facilitator_port}").items():
-                if not name.startswith("RPC_") or is_missing(name):  # who has nodes reads the real chains
+                if not name.startswith(CHANGEABLE) or is_missing(name):
                     made[PREFIX + name] = value
             if usual.evm.has_channels and is_missing("EVM_AUTHORIZER_KEY_FILE"):
                 made[PREFIX + "EVM_AUTHORIZER_KEY_FILE"] = str(_key_file(var / "evm-authorizer.key"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from api.payment.limits import Limits
 from compose.sandbox import fixtures
 from compose.users import Accounts
+from jobs.packages import installed_packages
 from shared.networks import NETWORKS
 from shared.observability import tracing
 from shared.process.machine import free_memory_bytes
@@ -30,12 +31,16 @@ PROCESS_MB = 95
 
 
 def check_settings(settings: Settings, is_missing: Callable[[str], bool], users: Accounts) -> None:
-    """Raises InvalidSetting for what the processes would refuse.
+    """Raises InvalidSetting, or RefusedPackage, for what the processes would refuse.
 
     Args:
         is_missing: whether a setting is not given, by its name without COINSLOT_. The sandbox makes it then.
         users: who will read the files that are given.
     """
+    if installed_packages():
+        from jobs.catalogue import installed  # every endpoint, which takes half a second to import
+
+        installed()
     egress(settings)
     Limits(settings.rate_limits)
     tracing.check(settings)

@@ -20,10 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compose.control import NotDone, Report, commands_taken
-from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
+from compose.package_workers import all_lines
+from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, scaled
 from compose.readiness import QueueUnreadable, expect
 from compose.supervised_process import SupervisedProcess
 from compose.users import Accounts, accounts
+from jobs.packages import RefusedPackage
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -188,14 +190,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--control", metavar="SOCKET", type=Path, help="take the commands of coinslot-ops at this path")
     arguments = parser.parse_args(argv)
     try:
-        lines, scale = read_procfile(arguments.procfile), parse_scale(arguments.scale)
+        lines, scale = all_lines(arguments.procfile), parse_scale(arguments.scale)
         settings = read_settings(os.environ)
         if settings.evm.has_channels:
             lines.append(CLAIMER)
         scaled(lines, scale)  # report a mistake before anything is started
         users = accounts(settings)
         refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
-    except (InvalidProcfile, InvalidSetting) as error:
+    except (InvalidProcfile, InvalidSetting, RefusedPackage) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1
     asyncio.run(run(lines, scale, users, settings, arguments.control))

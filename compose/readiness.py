@@ -33,7 +33,7 @@ def expect(line: Line, settings: Settings) -> Callable[[int], bool]:
     """
     if port := {"api": settings.port, "facilitator": settings.facilitator_port}.get(line.name):
         return lambda pid: _listens(pid, port)
-    if pools := _queues(line.command):
+    if pools := queues(line.command):
         url = settings.redis_url(settings.queue_url)
         known = _readers(url, pools)
 
@@ -78,7 +78,7 @@ def _files(pid: str) -> set[str]:
     return found
 
 
-def _queues(command: Sequence[str]) -> list[str]:
+def queues(command: Sequence[str]) -> list[str]:
     """The pools that a worker's command names."""
     if "--queues" not in command:
         return []

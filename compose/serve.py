@@ -28,12 +28,14 @@ from coinslot.buyer import Buyer
 from coinslot.errors import CoinslotError, WalletUnusable
 from coinslot.wallet import Wallet
 from compose.embedded import Embedded, embed
+from compose.package_workers import all_lines
 from compose.preflight import bind_error, memory_warning
 from compose.processes import STOP_NOW, STOP_WITHIN_S
-from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, read_procfile, scaled
+from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, scaled
 from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.users import Accounts, accounts, share_files
+from jobs.packages import RefusedPackage
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -67,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
     try:
         scale = parse_scale(arguments.scale)
-        processes = scaled(read_procfile(arguments.procfile), scale)  # report a mistake before anything is started
+        processes = scaled(all_lines(arguments.procfile), scale)  # report a mistake before anything is started
         users = accounts(read_settings(os.environ, "coinslot"))
         if warning := memory_warning(len(processes)):
             print(f"run: {warning}", file=sys.stderr)
@@ -90,7 +92,7 @@ def main(argv: list[str] | None = None) -> int:
     except Interrupted:
         print("\nstopped", file=sys.stderr)
         return 0
-    except (CannotServe, InvalidProcfile, InvalidSetting, StartFailed) as error:
+    except (CannotServe, InvalidProcfile, InvalidSetting, RefusedPackage, StartFailed) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1
     return 0

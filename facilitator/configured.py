@@ -8,7 +8,6 @@ from typing import Any
 
 from facilitator.rail import Rail
 from shared.networks import NETWORKS
-from shared.settings.rails import RailSettings
 from shared.settings.service import InvalidSetting, Settings
 
 
@@ -18,7 +17,7 @@ def configured_rails(settings: Settings) -> Sequence[Rail[Any]]:
     Raises:
         InvalidSetting: no rail has a node, a key cannot be read, or no token is known on a network.
     """
-    rails = [_rail(name, own) for name, own in settings.rails.items() if own.rpc_url]
+    rails = [_rail(settings, name) for name, own in settings.rails.items() if own.rpc_url]
     if not rails:
         raise InvalidSetting("COINSLOT_EVM_RPC_URL, or that of another network, must name a node to settle through")
     networks = [rail.network for rail in rails]
@@ -27,7 +26,7 @@ def configured_rails(settings: Settings) -> Sequence[Rail[Any]]:
     return rails
 
 
-def _rail(name: str, own: RailSettings) -> Rail[Any]:
+def _rail(settings: Settings, name: str) -> Rail[Any]:
     module = import_module(f"facilitator.rails.{NETWORKS[name].package}.configured")
-    rail: Callable[[RailSettings, str], Rail[Any]] = module.rail
-    return rail(own, name)
+    rail: Callable[[Settings, str], Rail[Any]] = module.rail
+    return rail(settings, name)

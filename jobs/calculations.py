@@ -33,7 +33,7 @@ class Calculation(Protocol):
         """
 
 
-BY_POOL: Mapping[Pool, tuple[Calculation, ...]] = {
+BY_POOL: Mapping[str, tuple[Calculation, ...]] = {
     Pool.NET: (examination, discovery_reading, feed_reading),
     Pool.YOUTUBE: (transcript,),
     Pool.RENDER: (read_page, read_text, compare),

@@ -10,9 +10,12 @@ import contextlib
 import json
 import shutil
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -20,9 +23,11 @@ import redis
 from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import channel_checks, recipients
+from ops import channel_checks, listing_state, recipients
 from ops.books import report as report_of_books
-from ops.queries import address, api_place, get_json, read_pools, unreadable
+from ops.queries import address, api_place, get_json, read_pools, supported_networks, unreadable
+from ops.settlement_costs import sentence, settlement_costs
+from shared.endpoint import ENTRY_POINTS, PACKAGE_REFUSED
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
@@ -63,6 +68,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     """Run all checks."""
     yield from _names(settings, environment)
     yield from _users(settings)
+    yield from _packages()
     yield from _key_files(settings)
     for url, place in settings.ledger_places:
         of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
@@ -82,6 +88,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield from _rail(name, rail)
     if settings.evm.has_channels:
         yield from _channels(settings)
+    yield from (Finding(level, "listing", detail) for level, detail in listing_state.findings(settings))
 
 
 def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
@@ -106,6 +113,23 @@ def _users(settings: Settings) -> Findings:
         yield Finding("ok", "users", f"{settings.user} serves, and {settings.facilitator_user} settles")
 
 
+def _packages() -> Findings:
+    """In a process of its own, because this one knows no endpoints, and their code is not ours."""
+    if not entry_points(group=ENTRY_POINTS):
+        return
+    command = [sys.executable, "-m", "jobs.catalogue"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    *_, sentence = ["", *found.stderr.splitlines()]
+    if found.returncode == 0:
+        yield Finding("ok", "packages", "; ".join(found.stdout.splitlines()))
+    elif found.returncode == PACKAGE_REFUSED:
+        yield Finding("fail", "packages", sentence)
+    else:
+        yield Finding(
+            "warn", "packages", f"not checked: run `python -m jobs.catalogue` where the API runs ({sentence})"
+        )
+
+
 def _key_files(settings: Settings) -> Findings:
     yield _file("sealing key", settings.key_file, read_key)
     if settings.previous_key_file or previous_key_file(settings).exists():
@@ -116,10 +140,14 @@ def _key_files(settings: Settings) -> Findings:
     if settings.dashboard_redis_url:
         yield _file("dashboard password", settings.dashboard_password_file, read_secret)
     for name, rail in settings.rails.items():
-        if headers_file := rail.facilitator_headers_file:
-            yield _file(f"headers of {name}", headers_file, read_headers)
-        if cdp_key_file := rail.facilitator_cdp_key_file:
-            yield _file(f"CDP key of {name}", cdp_key_file, read_cdp_key)
+        secrets = [(name, rail.facilitator_headers_file, rail.facilitator_cdp_key_file)]
+        if isinstance(rail, EvmRailSettings):
+            secrets.append(("listing", rail.listing_facilitator_headers_file, rail.listing_facilitator_cdp_key_file))
+        for of, headers_file, cdp_key_file in secrets:
+            if headers_file:
+                yield _file(f"headers of {of}", headers_file, read_headers)
+            if cdp_key_file:
+                yield _file(f"CDP key of {of}", cdp_key_file, read_cdp_key)
 
 
 def _file(about: str, path: Any, read: Callable[[Any], object]) -> Finding:
@@ -235,6 +263,8 @@ def _api(settings: Settings) -> Findings:
             yield Finding("fail", "api", f"{name} does not work for it")
     for notice in answer["notices"]:
         yield Finding("warn", "api", notice)
+    for cost in settlement_costs(answer):
+        yield Finding("warn" if cost.too_cheap else "ok", f"costs on {cost.rail}", sentence(cost, settings))
     yield Finding("ok" if status == 200 else "fail", "api", f"{place} is {'' if status == 200 else 'not '}ready")
 
 
@@ -243,23 +273,21 @@ def _rail(name: str, rail: RailSettings) -> Findings:
     if not rail.pay_to:
         yield Finding("ok", about, "not offered: no recipient is set")
         return
-    url = f"{rail.facilitator_url.rstrip('/')}/supported"
     try:
         headers = read_headers(rail.facilitator_headers_file)
-        cdp_key = read_cdp_key(rail.facilitator_cdp_key_file)
+        files = rail.facilitator_headers_file, rail.facilitator_cdp_key_file
+        status, networks = supported_networks(rail.facilitator_url, *files)
     except InvalidSetting:
         return  # reported with the files
-    status, answer = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
     if status in (401, 403):
         yield Finding("fail", about, f"its facilitator refuses us: HTTP {status}")
         return
-    if answer is None:
+    if networks is None:
         setting = f"{PREFIX}{name.upper()}_FACILITATOR_URL"
         where = address(rail.facilitator_url)
         yield Finding("fail", about, f"its facilitator at {where} does not answer: start it, or set {setting}")
         return
-    offered = {kind.get("network") for kind in answer.get("kinds", []) if isinstance(kind, dict)}
-    if rail.network not in offered:
+    if rail.network not in networks:
         yield Finding("fail", about, f"its facilitator does not settle on {rail.network}")
     else:
         yield Finding("ok", about, f"its facilitator settles on {rail.network}, for {rail.pay_to}")

@@ -15,6 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ops.channels import summary
 from ops.queries import api_place, count_of, get_json, read_pools
+from ops.settlement_costs import SettlementCost, settlement_costs
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
 from shared.queue.pool_states import PoolState
 from shared.servers.ledger_servers import ask_each_bucket, of_bucket
@@ -52,7 +53,7 @@ def pools(queue: redis.Redis) -> Families:
     for name, help_text, value in _POOL:
         family = GaugeMetricFamily(name, help_text, labels=["pool"])
         for pool, state in states.items():
-            family.add_metric([pool.value], value(state))
+            family.add_metric([pool], value(state))
         yield family
 
 
@@ -114,6 +115,16 @@ def rails(settings: Settings) -> Families:
         if name.startswith("facilitator:"):
             family.add_metric([name.removeprefix("facilitator:")], int(works))
     yield family
+    costs: tuple[tuple[str, str, Callable[[SettlementCost], float]], ...] = (
+        ("coinslot_settlement_cost", "What a settlement costs us, in tokens.", lambda one: float(one.cost)),
+        ("coinslot_least_price", "What a call has to cost to be worth it.", lambda one: float(one.least_price)),
+        ("coinslot_calls_too_cheap", "Endpoints that cost less.", lambda one: len(one.too_cheap)),
+    )
+    for name, help_text, value in costs:
+        family = GaugeMetricFamily(name, help_text, labels=["rail"])
+        for one in settlement_costs(answer):
+            family.add_metric([one.rail], value(one))
+        yield family
 
 
 def settlers(settings: Settings) -> Families:

@@ -1,4 +1,5 @@
-"""The operator's command: `coinslot-ops payments|doctor|rehearse|top|revenue|books|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|rotate-key|
+new-endpoint`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -11,9 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ops import control, doctor, payments, rotation, top
+from ops import control, doctor, listing, new_endpoint, payments, rotation, top
 from ops.books import command as books
 from ops.books import report as revenue
+from ops.refunds import command as refunds
 from ops.rehearsal import command as rehearsal
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
@@ -28,9 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed = commands.add_parser("payments", help="list payments that are unknown or refundable")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     listed.add_argument("--id", help="show the record and the journal of this payment instead")
+    refunds.add_arguments(commands.add_parser("refunds", help="pay back what was charged and never answered"))
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
     rehearsal.add_options(commands.add_parser("rehearse", help="buy a call on each rail, and check every step of it"))
+    indexed = commands.add_parser("listing", help="show what indexers need of each call, and where it is listed")
+    indexed.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
     shown.add_argument("--once", action="store_true", help="show it once")
     restarted = commands.add_parser("restart", help="restart the processes of scripts/run one after the other")
@@ -44,7 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--since", default="", metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
     )
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
+    written = commands.add_parser("new-endpoint", help="write a package with an endpoint of your own, and its test")
+    written.add_argument("name", metavar="PREFIX/NAME", help="such as acme/slug, which is sold at /v1/acme/slug")
+    written.add_argument("--into", metavar="FOLDER", type=Path, default=Path(), help="where its folder is made")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "new-endpoint":
+        return new_endpoint.write(chosen.name, chosen.into)
     if chosen.command in ("restart", "scale"):
         var = sandbox_path.service_folder(os.environ, Path()) or sandbox_path.PLACE.parent
         words = chosen.name if chosen.command == "restart" else chosen.count
@@ -63,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return doctor.report(settings, environment, as_json=chosen.json)
         if chosen.command == "rehearse":
             return rehearsal.report(settings, os.environ, chosen)
+        if chosen.command == "listing":
+            return listing.report(settings, as_json=chosen.json)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
         if chosen.command == "revenue":
@@ -71,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since)
         if chosen.command == "rotate-key":
             return rotation.report(settings)
+        if chosen.command == "refunds":
+            return refunds.report(settings, chosen)
         if chosen.id:
             return payments.show(settings, chosen.id)
         return payments.report(settings, as_json=chosen.json)

@@ -126,14 +126,15 @@ def _listed(server: redis.Redis, key: str) -> Iterator[str]:
 
 def _kind(record: Mapping[str, str], now_ms: int) -> str | None:
     state = record.get("state", "")
+    owed = None if "lost" in record else REFUND
     if state == "FAILED":
-        return REFUND
+        return owed
     if int(record.get("lease", 0)) > now_ms:
         return None
     if state in ("SETTLING", "UNKNOWN"):
         return UNKNOWN
     if state == "SETTLED":
-        return REFUND if now_ms - int(record.get("settled", 0)) > RERUN_MS else "waiting"
+        return owed if now_ms - int(record.get("settled", 0)) > RERUN_MS else "waiting"
     return None
 
 

@@ -17,7 +17,6 @@ from ops import rq_keys
 from ops.plain_text import plain
 from ops.queue_reader import PoolJobs, QueuedJob, QueueReader
 from ops.rq_keys import Pipeline, Registry
-from shared.pools import Pool
 from shared.queue.mirror import FIELD, REPORTS, SILENT_S, Report, decode_report
 
 log = logging.getLogger(__name__)
@@ -132,14 +131,14 @@ class Projector:
                 touched.add((rq_keys.write_ended(write, run, report.worker), plain(run.queue)))
         return touched
 
-    def _write_pool(self, write: Pipeline, pool: Pool, jobs: PoolJobs) -> None:
-        queue, key, started = pool.value, rq_keys.queue_key(pool), rq_keys.started_key(pool)
+    def _write_pool(self, write: Pipeline, pool: str, jobs: PoolJobs) -> None:
+        key, started = rq_keys.queue_key(pool), rq_keys.started_key(pool)
         write.sadd(rq_keys.QUEUES, key)
         write.delete(key, started)
         ids = [job.id for job in jobs.waiting]
         if jobs.unlisted:
-            rest = f"not-listed-{queue}"
-            rq_keys.write_seen(write, rest, queue, "queued", "more jobs than are listed", time.time())
+            rest = f"not-listed-{pool}"
+            rq_keys.write_seen(write, rest, pool, "queued", "more jobs than are listed", time.time())
             ids += [rest] * min(jobs.unlisted, MOST_COUNTED)
         if ids:
             write.rpush(key, *ids)
@@ -149,7 +148,7 @@ class Projector:
             write.zadd(started, {f"{job.id}:{job.entry}": expiry for job in running})
         for status, seen in (("queued", jobs.waiting), ("started", running)):
             for job in seen:
-                self._write_seen(write, job, queue, status)
+                self._write_seen(write, job, pool, status)
 
     def _write_seen(self, write: Pipeline, job: QueuedJob, queue: str, status: str) -> None:
         now, mark = time.monotonic(), f"{status} {job.id}"

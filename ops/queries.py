@@ -10,8 +10,11 @@ import httpx
 import redis
 
 from shared.pools import Pool
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.queue.pool_states import SCRIPT, PoolState, arguments, pool_states
+from shared.queue.streams import POOL_NAMES
 from shared.servers.ledger_servers import ask_each_bucket
+from shared.settings.cdp_key import read_cdp_key
+from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, Settings
 
 TIMEOUT_S = 5.0
@@ -57,12 +60,33 @@ def get_json(
     return answer.status_code, content if isinstance(content, dict) else None
 
 
-def read_pools(queue: redis.Redis) -> dict[Pool, PoolState]:
+def known_pools(queue: redis.Redis) -> tuple[str, ...]:
+    """Our pools, and those of packages, which this process has not loaded. Raises RedisError."""
+    added = cast(bytes | None, queue.get(POOL_NAMES)) or b""
+    return (*(pool.value for pool in Pool), *added.decode().split())
+
+
+def read_pools(queue: redis.Redis) -> dict[str, PoolState]:
     """The pools, as the queue Redis has them. Raises RedisError."""
-    return pool_states(cast(list[Any], queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)))
+    pools = known_pools(queue)
+    return pool_states(cast(list[Any], queue.eval(SCRIPT, *cast(Any, arguments(pools)))), pools)
 
 
 def count_of(ledger: Sequence[redis.Redis], index: Sequence[str]) -> int:
     """What is in an index of the ledger, of all its buckets. Raises RedisError."""
     counts: list[int] = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(index[bucket]))
     return sum(counts)
+
+
+def supported_networks(facilitator: str, headers_file: str, cdp_key_file: str) -> tuple[int, set[object] | None]:
+    """Status of a facilitator's answer to /supported, and the networks in it; None when there is none. Raises InvalidSetting.
+
+    Args:
+        headers_file, cdp_key_file: as in the settings of its rail.
+    """
+    url = f"{facilitator.rstrip('/')}/supported"
+    headers, cdp_key = read_headers(headers_file), read_cdp_key(cdp_key_file)
+    status, answer = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
+    if answer is None:
+        return status, None
+    return status, {kind.get("network") for kind in answer.get("kinds", []) if isinstance(kind, dict)}

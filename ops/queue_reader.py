@@ -10,7 +10,7 @@ import redis
 from redis.exceptions import RedisError, ResponseError
 
 from ops.plain_text import plain, plain_id
-from shared.pools import Pool
+from ops.queries import known_pools
 from shared.queue.streams import FIELD, GROUP, stream_key
 
 MOST_READ = 200
@@ -57,7 +57,7 @@ class _Message(msgspec.Struct):
 class StreamReader:
     """Reads the stream of one pool again and again."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: str) -> None:
         self._stream = stream_key(pool)
         self._known: dict[bytes, QueuedJob] = {}
         self._read_to = b"0-0"
@@ -112,10 +112,12 @@ class QueueReader:
 
     def __init__(self, queue: redis.Redis) -> None:
         self._queue = queue
-        self._readers = {pool: StreamReader(pool) for pool in Pool}
+        self._readers: dict[str, StreamReader] = {}
 
-    def read(self) -> dict[Pool, PoolJobs]:
+    def read(self) -> dict[str, PoolJobs]:
         """The jobs of each pool, all at one moment. Raises RedisError."""
+        pools = known_pools(self._queue)
+        self._readers = {pool: self._readers.get(pool) or StreamReader(pool) for pool in pools}
         with self._queue.pipeline(transaction=True) as pipeline:
             for reader in self._readers.values():
                 reader.ask(pipeline)

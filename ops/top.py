@@ -21,8 +21,9 @@ from rich.text import Text
 
 from ops.channels import Summary, sentence, summary
 from ops.queries import api_place, count_of, get_json, read_pools, unreadable
+from ops.settlement_costs import sentence as cost_sentence
+from ops.settlement_costs import settlement_costs
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
-from shared.pools import Pool
 from shared.queue.pool_states import PoolState
 from shared.servers.ledger_servers import ask_each_bucket, connect_ledger, read_record
 from shared.servers.redis_connection import connect
@@ -62,14 +63,16 @@ class View(NamedTuple):
         payments: how many are open, refundable and lost.
         channels: their sum; None where there are none.
         rails: whether each works, by its name; None when the API does not answer.
+        costs: a sentence for each rail whose settlements cost us something, and whether calls are too cheap for that.
     """
 
-    pools: dict[Pool, PoolState]
+    pools: dict[str, PoolState]
     rates: dict[str, float]
     failing: dict[str, float]
     payments: tuple[int, int, int]
     channels: Summary | None
     rails: dict[str, bool] | None
+    costs: dict[str, bool]
     failures: list[Failure]
 
 
@@ -101,7 +104,7 @@ class Observer:
             {fault: count / WINDOW_S for fault, count in failed.items()},
             (count_of(self._ledger, OPEN), count_of(self._ledger, REFUNDABLE), count_of(self._ledger, LOST)),
             summary(self._ledger, self._settings.evm),
-            self._rails(),
+            *self._rails(),
             list(reversed(self._failures)),
         )
 
@@ -135,12 +138,16 @@ class Observer:
         cause, fault = (fields.get(field, b"").decode() for field in (b"cause", b"fault"))
         self._failures.append(Failure(_at(name), _event(fields), payment_id, endpoint, cause, fault))
 
-    def _rails(self) -> dict[str, bool] | None:
+    def _rails(self) -> tuple[dict[str, bool] | None, dict[str, bool]]:
         _, answer = get_json(f"{api_place(self._settings)}/readyz")
         if answer is None:
-            return None
-        prefix = "facilitator:"
-        return {name.removeprefix(prefix): works for name, works in answer["checks"].items() if name.startswith(prefix)}
+            return None, {}
+        prefix, checks = "facilitator:", answer["checks"].items()
+        costs = {
+            f"{one.rail}: {cost_sentence(one, self._settings, is_short=True)}": bool(one.too_cheap)
+            for one in settlement_costs(answer)
+        }
+        return {name.removeprefix(prefix): works for name, works in checks if name.startswith(prefix)}, costs
 
 
 def report(settings: Settings, *, once: bool) -> int:
@@ -192,7 +199,7 @@ def _pools(view: View) -> Table:
     table.add_column("state")
     for pool, state in view.pools.items():
         table.add_row(
-            pool.value,
+            pool,
             str(state.workers),
             str(state.running),
             str(state.depth - state.running),
@@ -216,7 +223,8 @@ def _rails_line(view: View) -> Text:
     shown = (
         (f"  {name} {'ok' if works else 'down'}", "green" if works else "red") for name, works in view.rails.items()
     )
-    return Text.assemble(("rails", "dim"), *shown)
+    costs = ((f"\n       {text}", "yellow" if is_costly else "dim") for text, is_costly in view.costs.items())
+    return Text.assemble(("rails", "dim"), *shown, *costs)
 
 
 def _failures(view: View) -> Table:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
 
-from shared.call_path import PATH_PREFIX as PATH_PREFIX
+from shared.call_path import path_of
 from shared.money import Price
 from shared.outcome import SERVICE_CODES
 from shared.pools import POOLS
 from shared.pools import Pool as Pool  # declarations import it from here
 from shared.x402.networks import Rail
 
-_NAME = re.compile(r"(chain/)?[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
+_WORDS = r"[a-z0-9]+(-[a-z0-9]+)*"
+_NAME = re.compile(rf"({_WORDS}/)?{_WORDS}", re.ASCII)
 _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
 _LONGEST_REASON = 64
 
@@ -49,6 +50,11 @@ class Flavour(enum.Enum):
     WATCH = "watch"
     """Adds `WWW-Authenticate: X402`; retried with PAYMENT-SIGNATURE."""
 
+
+ENTRY_POINTS = "coinslot.endpoints"
+"""The group of entry points by which packages add endpoints (jobs/packages.py)."""
+PACKAGE_REFUSED = 3
+"""Exit code of `python -m jobs.catalogue` when a package is refused."""
 
 ALL_RAILS = tuple(Rail)
 
@@ -128,7 +134,8 @@ class Endpoint:
     """One call that is sold. A wrong declaration raises ValueError when it is made.
 
     Attributes:
-        name: the path after ``/v1/cdp/``, e.g. ``echo`` or ``chain/chain-id``.
+        name: ours is the path after ``/v1/cdp/``, e.g. ``echo`` or ``chain/chain-id``; that of another package begins with its
+            prefix, and is the path after ``/v1/``: ``acme/slug``. Actor, operation id, page and records are named after it.
         price: per call, in dollars.
         category: the section of the catalogue.
         pool: the queue and workers that run it.
@@ -142,6 +149,7 @@ class Endpoint:
         failures: documented reasons of a 502.
         target_failures: those among them that come from what the caller named: its host, its page, its video. The others are
             ours, or come from systems that we chose.
+        failure_texts: of a package: a sentence for each reason that none of our endpoints has.
         listed: False keeps it out of every discovery document. It can be called.
         holds_secret: the request contains a key or secret, so no part of it is ever stored.
         body_optional: an empty body means an empty object.
@@ -161,7 +169,7 @@ class Endpoint:
     name: str
     price: Price
     category: Category
-    pool: Pool
+    pool: str
     deadline_s: float
     flavour: Flavour
     request: type[msgspec.Struct]
@@ -173,6 +181,7 @@ class Endpoint:
     reads: tuple[Readable, ...] = ()
     failures: tuple[str, ...] = ()
     target_failures: tuple[str, ...] = ()
+    failure_texts: Mapping[str, str] = field(default_factory=dict)
     listed: bool = True
     holds_secret: bool = False
     body_optional: bool = False
@@ -184,10 +193,12 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
-            raise ValueError(f"endpoint name {self.name!r}: lower-case words joined by '-', optionally below chain/")
+            raise ValueError(f"endpoint name {self.name!r}: lower-case words joined by '-', optionally below a prefix/")
         if not 0 < self.deadline_s <= 25:
             # Common HTTP clients give up after 30 s. Their caller then repeats the request and gets the stored answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
+        if self.pool not in POOLS:
+            raise ValueError(f"{self.name}: there is no pool {self.pool!r}")
         if self.calculates and not POOLS[self.pool].needs_children:
             raise ValueError(f"{self.name}: the workers of the pool {self.pool} start no children to run it in")
         if self.subject and self.calculates:
@@ -207,7 +218,7 @@ class Endpoint:
     @property
     def path(self) -> str:
         """The path on the API: ``/v1/cdp/echo``."""
-        return PATH_PREFIX + self.name
+        return path_of(self.name)
 
     @property
     def operation_id(self) -> str:

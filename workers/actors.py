@@ -57,7 +57,7 @@ def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], services
     """One actor per endpoint, on the queue of its pool."""
     for endpoint in catalogue:
         declare = dramatiq.actor(
-            actor_name=endpoint.name, queue_name=endpoint.pool.value, broker=broker, inline=endpoint.pool is Pool.MICRO
+            actor_name=endpoint.name, queue_name=str(endpoint.pool), broker=broker, inline=endpoint.pool == Pool.MICRO
         )
         declare(JobRunner(endpoint, services, broker.clock))
 

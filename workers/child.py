@@ -17,7 +17,7 @@ from typing import BinaryIO
 import msgspec
 
 from jobs.calculations import CALCULATIONS
-from jobs.catalogue import BY_NAME
+from jobs.catalogue import installed_by_name
 from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Outcome, Unstoppable
@@ -59,7 +59,7 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 def _result(work: Work) -> Outcome:
     if work.name in CALCULATIONS:
         return calculate(work.name, work.body)
-    return execute(BY_NAME[work.name], work.body, Context(payer=work.payer, payment=work.payment))
+    return execute(installed_by_name()[work.name], work.body, Context(payer=work.payer, payment=work.payment))
 
 
 def main(confinement: Confinement) -> None:

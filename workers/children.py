@@ -24,7 +24,6 @@ from typing import NoReturn
 import msgspec
 
 from shared.observability.metrics import metrics
-from shared.pools import Pool
 from shared.queue.replies import Cost
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.child_output import Output
@@ -281,7 +280,7 @@ class ChildPool:
         """What confines the children; None while that is not known. It waits for nothing."""
         return self._fork_server.confinement()
 
-    def start(self, size: int, pools: Collection[Pool] = ()) -> None:
+    def start(self, size: int, pools: Collection[str] = ()) -> None:
         """Start the fork server. Each child is forked when it is first needed.
 
         Args:

@@ -12,7 +12,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from shared.observability.confinement_notes import KEY, NOTED_EVERY_S, note
-from shared.pools import POOLS, Pool
+from shared.pools import POOLS
 from shared.queue.streams import STARTING
 from workers.confinement.layers import Layers
 
@@ -48,7 +48,7 @@ class ConfinementMonitor:
 
     def unavailable_reason(self, queue_name: str) -> str:
         """Why this worker runs no jobs of a pool, "" when it does. Until its fork server is ready, they would be late."""
-        if not POOLS[Pool(queue_name)].needs_children:
+        if not POOLS[queue_name].needs_children:
             return ""
         if self._known is None:
             return STARTING

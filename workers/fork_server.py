@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from shared.observability.log_redaction import places, redact_logs
-from shared.pools import Pool, niceness
+from shared.pools import POOLS, niceness
 from shared.process.scheduling import give_way
 from workers import child
 from workers.confinement.child import Confinement
@@ -98,7 +98,7 @@ class ForkServer:
         pools: whose endpoints its children run: it runs their examples once, so that no child's first call is slow.
     """
 
-    def __init__(self, pools: Collection[Pool] = ()) -> None:
+    def __init__(self, pools: Collection[str] = ()) -> None:
         self.pools = pools
         self.layers: Layers | None = None
         """What confines the children. None until the process is ready."""
@@ -244,10 +244,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    pools = [pool for pool in Pool if pool in sys.argv[1:]]
-    _load(pools)
+    _load(sys.argv[1:])  # the pools of packages are known from then on
     _forbid_threads()
-    give_way(niceness(pools))
+    give_way(niceness([pool for pool in POOLS if pool in sys.argv[1:]]))
     gc.collect()
     gc.freeze()  # a garbage collection in a child would copy the shared memory
     gc.set_threshold(*_COLLECTED_EVERY)
@@ -271,7 +270,7 @@ def main() -> None:
             control.sendall(_NUMBER.pack(_exit_code(*_NUMBER.unpack(request[1:]))))
 
 
-def _load(pools: Collection[Pool]) -> None:
+def _load(pools: Collection[str]) -> None:
     """Load and run what children need."""
     from workers.warming import warm
 

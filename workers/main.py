@@ -17,13 +17,14 @@ from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 from redis.exceptions import RedisError
 
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import installed
+from jobs.packages import RefusedPackage
 from shared.endpoint import Endpoint
 from shared.observability import tracing
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import configure_logs
 from shared.observability.metrics import metrics
-from shared.pools import POOLS, Pool, niceness
+from shared.pools import POOLS, niceness
 from shared.process.allocator import keep_freed_memory
 from shared.process.gc_tuning import tune_gc
 from shared.process.machine import cores
@@ -101,7 +102,7 @@ class WorkerLifecycle(Middleware):
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
-        served = [pool for pool in Pool if pool in (worker.consumer_whitelist or Pool)]
+        served = [pool for pool in POOLS if pool in (worker.consumer_whitelist or POOLS)]
         if any(POOLS[pool].needs_children for pool in served):
             self._children.start(CHILDREN, served)
             self._confinement.start()
@@ -149,13 +150,19 @@ class TracedJobs(Middleware):
             span.end()
 
 
-def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
-    """Build the broker with every actor. `--queues` decides which queues this process serves."""
+def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
+    """Build the broker with every actor. `--queues` decides which queues this process serves.
+
+    Args:
+        catalogue: whose actors; None: all that is installed.
+    """
     settings = read_settings(os.environ)
     refuse_root(settings)
     try:
         refuse_wrong_ledger(settings, run_check)
-    except WrongLedger as error:
+        if catalogue is None:
+            catalogue = installed()
+    except (RefusedPackage, WrongLedger) as error:
         sys.exit(f"coinslot worker: {error}")
     known = known_servers(settings)
     master, previous = read_sealing_keys(settings)
@@ -184,7 +191,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     )
     outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer, mirror)
 
-    def close(pool: Pool, seconds: float) -> None:
+    def close(pool: str, seconds: float) -> None:
         with contextlib.suppress(RedisError):  # then the API sells on, and the worker refuses each call
             broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
 

@@ -100,7 +100,7 @@ class RedisMirror(Mirror):
         self._running[job_id] = Run(
             job_id,
             endpoint.name,
-            endpoint.pool.value,
+            str(endpoint.pool),
             arguments.request_id,
             arguments.payment_id,
             arguments.payment.payer,

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from shared.observability.log_redaction import places
-from shared.pools import Pool
 from shared.queue.streams import STARTING
 
 log = logging.getLogger(__name__)
@@ -58,18 +57,18 @@ class PortMonitor:
         ports_of: the ports that a pool needs. Two pools may need the same port.
     """
 
-    def __init__(self, ports_of: Callable[[Pool], Sequence[LivePort]]) -> None:
+    def __init__(self, ports_of: Callable[[str], Sequence[LivePort]]) -> None:
         self._ports_of = ports_of
         self._by_pool: dict[str, list[_MonitoredPort]] = {}
         self._monitored: dict[int, _MonitoredPort] = {}
 
-    def start(self, pools: Iterable[Pool]) -> None:
+    def start(self, pools: Iterable[str]) -> None:
         """Start the ports of these pools, without waiting for them."""
         for pool in pools:
             for port in self._ports_of(pool):
                 if id(port) not in self._monitored:
                     self._monitored[id(port)] = _MonitoredPort(port)
-                self._by_pool.setdefault(pool.value, []).append(self._monitored[id(port)])
+                self._by_pool.setdefault(pool, []).append(self._monitored[id(port)])
 
     def unavailable_reason(self, queue_name: str) -> str:
         """Why no job of a queue can run here now; "" when jobs can. It does not wait for a port."""

@@ -46,7 +46,7 @@ class WorkerPorts:
     """
 
     def __init__(
-        self, settings: Settings, children: ChildPool, close: Callable[[Pool, float], None] = lambda pool, seconds: None
+        self, settings: Settings, children: ChildPool, close: Callable[[str, float], None] = lambda pool, seconds: None
     ) -> None:
         self.settings: Egress = egress(settings)
         # Every chain: the API refuses those that it has no node of, and the port `chains` fails with `not_configured`.
@@ -62,9 +62,9 @@ class WorkerPorts:
         self._children = children
         self._close = close
 
-    def live_ports(self, pool: Pool) -> Sequence[LivePort]:
+    def live_ports(self, pool: str) -> Sequence[LivePort]:
         """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py)."""
-        browser = (self.browser,) if pool is Pool.RENDER else ()
+        browser = (self.browser,) if pool == Pool.RENDER else ()
         return (*browser, self.egress_health) if POOLS[pool].calls_out else ()
 
     @cached_property

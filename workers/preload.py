@@ -10,14 +10,14 @@ from shared.pools import Pool
 from shared.settings.service import Settings
 
 
-def preload(settings: Settings, pools: Collection[Pool]) -> threading.Thread:
+def preload(settings: Settings, pools: Collection[str]) -> threading.Thread:
     """Start to load, and wait for nothing. A call that comes earlier waits for the import that it needs."""
     thread = threading.Thread(target=_load, args=(tuple(_modules(settings, pools)),), name="preload", daemon=True)
     thread.start()
     return thread
 
 
-def _modules(settings: Settings, pools: Collection[Pool]) -> Iterator[str]:
+def _modules(settings: Settings, pools: Collection[str]) -> Iterator[str]:
     if Pool.CHAIN not in pools:
         return
     if settings.readable & {"ethereum", "base"}:

@@ -18,19 +18,20 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from jobs.calculations import BY_POOL
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import installed
 from jobs.ports import Context
 from shared.endpoint import Endpoint
-from shared.pools import Pool
+from shared.pools import POOLS, Pool
 from workers.execute import calculate, execute
 
 _LAZY = ("_strptime", "stringprep", "unicodedata", "zoneinfo")
 """Modules that the standard library imports inside functions."""
 
 
-def warm(pools: Collection[Pool]) -> None:
+def warm(pools: Collection[str]) -> None:
     """Load and run what the children of these pools need; of all pools when none is named."""
-    served = tuple(pools) or tuple(Pool)
+    installed()  # a child can load no package
+    served = tuple(pools) or tuple(POOLS)
     for name in _LAZY:
         importlib.import_module(name)
     for module in pkgutil.iter_modules(encodings.__path__):
@@ -46,12 +47,12 @@ def warm(pools: Collection[Pool]) -> None:
     gc.collect()
 
 
-def isolated(pools: Collection[Pool]) -> list[Endpoint]:
+def isolated(pools: Collection[str]) -> list[Endpoint]:
     """The endpoints of these pools that may run in a child."""
-    return [item for item in CATALOGUE if item.pool in pools and item.calculates]
+    return [item for item in installed() if item.pool in pools and item.calculates]
 
 
-def examples(pools: Collection[Pool]) -> Iterator[tuple[str, bytes]]:
+def examples(pools: Collection[str]) -> Iterator[tuple[str, bytes]]:
     """The calculations of these pools, with each of their examples."""
     for pool in pools:
         for module in BY_POOL.get(pool, ()):

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from api.discovery import schemas
 from api.discovery.listing import Listing, published, resource
+from jobs import schemas
 from shared.endpoint import Endpoint
-from shared.x402.wire import X402_VERSION
+from shared.x402.wire import BAZAAR, X402_VERSION
 
-KEY = "bazaar"
+KEY = BAZAAR
 """The extension's key in a challenge's `extensions`."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -85,13 +85,13 @@ def catalogue_document(listings: Sequence[Listing], last_updated: int) -> dict[s
     Args:
         last_updated: Unix seconds.
     """
-    found = items(listings, last_updated)
+    found = [item for _, item in items(listings, last_updated)]
     return page(found, limit=len(found), offset=0, total=len(found))
 
 
-def items(listings: Sequence[Listing], last_updated: int) -> list[dict[str, Any]]:
+def items(listings: Sequence[Listing], last_updated: int) -> list[tuple[Listing, dict[str, Any]]]:
     """One for each listed call, all of them of the type "http"."""
-    return [_item(listing, last_updated) for listing in published(listings)]
+    return [(listing, _item(listing, last_updated)) for listing in published(listings)]
 
 
 def page(shown: Sequence[Any], *, limit: int, offset: int, total: int) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from api.discovery import bazaar, openapi, well_known
 from api.discovery.listing import Listing
+from shared.x402.wire import Offer
 
 TYPE = "http"
 """The type of all that is sold here."""
@@ -17,10 +18,45 @@ MAX_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Filters:
+    """What GET /discovery/resources is asked for (specs/extensions/bazaar.md). None: anything.
+
+    Attributes:
+        kind: of resource.
+        pay_to, network, scheme: one offer of a resource has all of these.
+        extension: key of an extension that a resource has.
+    """
+
+    kind: str = TYPE
+    pay_to: str | None = None
+    network: str | None = None
+    scheme: str | None = None
+    extension: str | None = None
+
+    def match(self, offers: Iterable[Offer]) -> bool:
+        """Whether a resource with these offers is asked for."""
+        is_described = self.kind == TYPE and self.extension in (None, bazaar.KEY)
+        return is_described and any(
+            self.network in (None, offer.network)
+            and self.scheme in (None, offer.scheme)
+            and (self.pay_to is None or _canonical(self.pay_to) == _canonical(offer.pay_to))
+            for offer in offers
+        )
+
+
+def _canonical(address: str) -> str:
+    """EVM addresses alone may be spelled in several ways."""
+    return address.lower() if address[:2] in ("0x", "0X") else address
+
+
+@dataclass(frozen=True, slots=True)
 class _Built:
     listings: tuple[Listing, ...]
     documents: dict[str, bytes]
-    items: list[msgspec.Raw]
+    items: list[tuple[Listing, msgspec.Raw]]
+
+
+EVERYTHING = Filters()
 
 
 class Catalogue:
@@ -48,15 +84,14 @@ class Catalogue:
         """Body by path."""
         return self._current().documents
 
-    def resources(self, *, kind: str = TYPE, limit: int = DEFAULT_LIMIT, offset: int = 0) -> bytes:
+    def resources(self, filters: Filters = EVERYTHING, *, limit: int = DEFAULT_LIMIT, offset: int = 0) -> bytes:
         """The answer to GET /discovery/resources: a part of /bazaar.json.
 
         Args:
-            kind: what `type` asks for. Of any but "http" there is nothing.
             limit: of items.
-            offset: of the first item.
+            offset: of the first item that `filters` let through.
         """
-        items = self._current().items if kind == TYPE else []
+        items = [item for listing, item in self._current().items if filters.match(listing.offers)]
         return msgspec.json.encode(
             bazaar.page(items[offset : offset + limit], limit=limit, offset=offset, total=len(items))
         )
@@ -71,7 +106,7 @@ class Catalogue:
         return _Built(
             listings,
             documents(listings, self._base_url, self._last_updated, self._contact),
-            [msgspec.Raw(msgspec.json.encode(item)) for item in bazaar.items(listings, self._last_updated)],
+            [(one, msgspec.Raw(msgspec.json.encode(item))) for one, item in bazaar.items(listings, self._last_updated)],
         )
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.discovery import pricing, problem, schemas
+from api.discovery import pricing, problem
 from api.discovery.listing import CATEGORIES, MIME_TYPE, SERVICE_NAME, Listing, published
 from api.discovery.responses import components, responses
+from jobs import schemas
 from shared.endpoint import Endpoint
 
 OPENAPI_VERSION = "3.1.0"

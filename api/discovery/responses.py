@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.discovery import problem, schemas
+from api.discovery import problem
 from api.discovery.listing import MIME_TYPE
 from api.discovery.problem import MEDIA_TYPE
+from jobs import schemas
 from shared.endpoint import Endpoint, Flavour
 from shared.x402.wire import X402_VERSION, Challenge, Settlement
 

@@ -9,7 +9,7 @@ from typing import Any
 from litestar import HttpMethod, MediaType, Request, Response, route
 from litestar.handlers import BaseRouteHandler
 
-from api.discovery.catalogue import DEFAULT_LIMIT, MAX_LIMIT, TYPE, Catalogue
+from api.discovery.catalogue import DEFAULT_LIMIT, MAX_LIMIT, TYPE, Catalogue, Filters
 from api.errors import Problem
 
 RESOURCES = "/discovery/resources"
@@ -32,8 +32,15 @@ def routes(catalogue: Catalogue) -> list[BaseRouteHandler]:
     @route(RESOURCES, http_method=_METHODS, media_type=MediaType.JSON, sync_to_thread=False)
     def resources(request: Request[Any, Any, Any]) -> Response[bytes]:
         asked = request.query_params
-        body = catalogue.resources(
+        filters = Filters(
             kind=asked.get("type", TYPE),
+            pay_to=asked.get("payTo"),
+            network=asked.get("network"),
+            scheme=asked.get("scheme"),
+            extension=asked.get("extensions"),
+        )
+        body = catalogue.resources(
+            filters,
             limit=_number(asked, "limit", DEFAULT_LIMIT, least=1, most=MAX_LIMIT),
             offset=_number(asked, "offset", 0, least=0, most=MAX_OFFSET),
         )

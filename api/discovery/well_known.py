@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from api.discovery import schemas
 from api.discovery.listing import MIME_TYPE, Listing, published, resource
+from jobs import schemas
 from shared.x402.wire import X402_VERSION
 
 

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
-from api.discovery import schemas
 from api.pages import fields, terms
-from api.pages.failures import REASONS
 from api.pages.fields import Field
 from api.pages.snippets import Snippet, check, snippets
 from api.pages.terms import Terms
 from api.payment.gate import PaymentGate
-from shared.endpoint import Endpoint, Pool
-
-LATENCY: Mapping[Pool, str] = MappingProxyType(
-    {
-        Pool.MICRO: "milliseconds",
-        Pool.FAST: "under a second",
-        Pool.CHAIN: "about a second",
-        Pool.NET: "a second or two",
-        Pool.WHOIS: "a few seconds",
-        Pool.YOUTUBE: "a few seconds",
-        Pool.RENDER: "a few seconds",
-    }
-)
-"""How long the call itself usually takes. The settlement of its payment comes before it, and depends on the network."""
+from jobs import schemas
+from jobs.reasons import REASONS
+from shared.endpoint import Endpoint
+from shared.pools import POOLS
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +48,7 @@ class Entry:
     @property
     def latency(self) -> str:
         """How long the call itself usually takes, in words."""
-        return LATENCY[self.endpoint.pool]
+        return POOLS[self.endpoint.pool].latency
 
     @property
     def terms(self) -> tuple[Terms, ...]:
@@ -117,7 +103,8 @@ class Entry:
     @property
     def reasons(self) -> tuple[tuple[str, str], ...]:
         """The documented reasons of a 502, each with its sentence."""
-        return tuple((reason, REASONS[reason]) for reason in self.endpoint.failures)
+        texts = {**REASONS, **self.endpoint.failure_texts}
+        return tuple((reason, texts[reason]) for reason in self.endpoint.failures)
 
     def matches(self, words: list[str], category: str) -> bool:
         """Whether it is in the category, if there is one, and has every word in its name, category or summary."""

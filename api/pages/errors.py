@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from api.causes import Cause
 from api.errors import ERROR_KINDS, problem_type
-from api.pages.failures import REASONS
 from api.payment.headers import UNDECODABLE
+from jobs.reasons import REASONS
 
 PATH = "/errors"
 

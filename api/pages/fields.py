@@ -40,7 +40,7 @@ def read(schema: Schema) -> tuple[str, tuple[Field, ...]]:
     """The schema's description, and its fields.
 
     Args:
-        schema: of an object, with nothing left to resolve (api/discovery/schemas.py).
+        schema: of an object, with nothing left to resolve (jobs/schemas.py).
     """
     return schema.get("description", ""), tuple(_fields(schema, ""))
 

@@ -10,7 +10,7 @@ import msgspec
 from api.discovery.listing import SERVICE_NAME
 from api.discovery.routes import RESOURCES
 from api.pages.entry import Entry
-from shared.endpoint import PATH_PREFIX
+from shared.call_path import OWN
 
 API_CATALOG_PATH = "/.well-known/api-catalog"
 API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
@@ -57,25 +57,27 @@ def llms(entries: Sequence[Entry], base_url: str) -> str:
 def api_catalog(entries: Sequence[Entry], base_url: str) -> bytes:
     """/.well-known/api-catalog (RFC 9727) as a linkset (RFC 9264)."""
     json_type = "application/json"
+    # A package's calls are below a path of their own.
+    prefixes = dict.fromkeys((OWN, *(entry.endpoint.path.split("/")[2] for entry in entries)))
+    documents = {
+        "service-desc": [{"href": f"{base_url}/openapi.json", "type": json_type}],
+        "service-doc": [
+            {"href": f"{base_url}/bazaar", "type": "text/html"},
+            {"href": f"{base_url}/llms.txt", "type": "text/plain"},
+        ],
+        "service-meta": [
+            {"href": f"{base_url}/.well-known/x402", "type": json_type},
+            {"href": f"{base_url}/bazaar.json", "type": json_type},
+            # The same in parts: metadata, and no `item`, which is a call that is sold.
+            {"href": base_url + RESOURCES, "type": json_type},
+        ],
+        "status": [{"href": f"{base_url}/readyz", "type": json_type}],
+    }
     return msgspec.json.encode(
         {
             "linkset": [
                 {"anchor": base_url + API_CATALOG_PATH, "item": [{"href": entry.url} for entry in entries]},
-                {
-                    "anchor": base_url + PATH_PREFIX,
-                    "service-desc": [{"href": f"{base_url}/openapi.json", "type": json_type}],
-                    "service-doc": [
-                        {"href": f"{base_url}/bazaar", "type": "text/html"},
-                        {"href": f"{base_url}/llms.txt", "type": "text/plain"},
-                    ],
-                    "service-meta": [
-                        {"href": f"{base_url}/.well-known/x402", "type": json_type},
-                        {"href": f"{base_url}/bazaar.json", "type": json_type},
-                        # The same in parts: metadata, and no `item`, which is a call that is sold.
-                        {"href": base_url + RESOURCES, "type": json_type},
-                    ],
-                    "status": [{"href": f"{base_url}/readyz", "type": json_type}],
-                },
+                *({"anchor": f"{base_url}/v1/{prefix}/", **documents} for prefix in prefixes),
             ]
         }
     )

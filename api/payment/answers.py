@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import TypeVar
 
@@ -15,6 +16,8 @@ T = TypeVar("T")
 
 REASON = re.compile(r"[a-z0-9_]{1,100}", re.ASCII)
 """The form of the specification's reasons. Any other text is not repeated, and is not a definite refusal."""
+MAX_REASON = 300
+"""Characters that are kept of why a catalogue does not take a call."""
 _TRANSACTION = re.compile(r"[0-9A-Za-z+/=_-]{1,128}", re.ASCII)
 _ITS_TROUBLE = re.compile(r"unexpected_|internal_")
 _OPEN = re.compile(
@@ -67,12 +70,12 @@ def settlement(status: int, body: bytes, offer: Offer, payer: str) -> Settlement
         raise Failing(f"HTTP {status}")
     # An answer that names a transaction decides nothing, and neither does a facilitator in trouble.
     if answer.transaction:
-        raise Undecided(_shown(reason))
+        raise Undecided(shown(reason))
     in_trouble = not reason or _ITS_TROUBLE.match(reason) is not None
     if status >= 500:
-        raise Failing(_shown(reason)) if in_trouble else Undecided(_shown(reason))
+        raise Failing(shown(reason)) if in_trouble else Undecided(shown(reason))
     if in_trouble or _OPEN.search(reason) or not REASON.fullmatch(reason):
-        raise Undecided(_shown(reason))
+        raise Undecided(shown(reason))
     raise Declined(reason, Settlement(success=False, transaction="", network=offer.network, payer=payer))
 
 
@@ -83,8 +86,31 @@ def verification(status: int, body: bytes) -> Verification:
     if (answer.is_valid and status >= 300) or (status >= 500 and not reason) or status in _REFUSES_US:
         raise Undecided(f"no verdict: HTTP {status}")
     if not answer.is_valid and _ITS_TROUBLE.match(reason):
-        raise Undecided(_shown(reason))
+        raise Undecided(shown(reason))
     return answer
+
+
+class BazaarStatus(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What a facilitator says in EXTENSION-RESPONSES of the bazaar extension: `success`, `processing` or `rejected`."""
+
+    status: str
+    rejected_reason: str | None = None
+
+
+class _ExtensionResponses(msgspec.Struct, frozen=True):
+    bazaar: BazaarStatus | None = None
+
+
+def bazaar_status(header: str) -> BazaarStatus | None:
+    """What the header EXTENSION-RESPONSES says of the bazaar; None where it says nothing of it, or cannot be read."""
+    try:
+        said = msgspec.json.decode(base64.b64decode(header), type=_ExtensionResponses).bazaar
+    except (ValueError, msgspec.DecodeError, RecursionError):
+        return None
+    if said is None or not REASON.fullmatch(said.status):
+        return None
+    reason = (said.rejected_reason or "").encode("ascii", "replace").decode()[:MAX_REASON]
+    return BazaarStatus(said.status, "".join(filter(str.isprintable, reason)) or None)
 
 
 def _describes(answer: _Settled, offer: Offer, payer: str) -> bool:
@@ -105,7 +131,7 @@ def _is_payer(said: str, offer: Offer, payer: str) -> bool:
     return said in (payer, offer.extra.get("feePayer"))
 
 
-def _shown(reason: str) -> str:
+def shown(reason: str) -> str:
     """A reason for our log, which takes no free text of a facilitator."""
     if not reason:
         return "no reason given"

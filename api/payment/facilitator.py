@@ -9,15 +9,16 @@ import asyncio
 import socket
 import struct
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
 from api.payment import answers
+from api.payment.answers import BazaarStatus
 from api.payment.circuit import Circuit
 from api.payment.unsettled import Failing, NoEvidence, NotSent, Undecided, Unsettled
 from shared.observability.logs import call_ids
@@ -40,6 +41,12 @@ _WAIT_SHARE = 1 / 8
 """Part of a call's time limit that it may wait until fewer calls are under way."""
 _NO_EVIDENCE = (403, 404, 405, 410, 501)
 """HTTP statuses of a facilitator without evidence. Some gateways answer 403 for paths that they do not know."""
+
+
+class _Answer(NamedTuple):
+    status: int
+    body: bytes
+    extension_responses: str
 
 
 class Facilitator:
@@ -90,11 +97,19 @@ class Facilitator:
         if self._session is not None:
             await self._session.close()
 
-    async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
+    async def settle(
+        self,
+        payment: Payment,
+        offer: Offer,
+        *,
+        payer: str,
+        on_status: Callable[[BazaarStatus], None] = lambda status: None,
+    ) -> Settlement:
         """Settle one payment, on the terms of its `accepted`.
 
         Args:
             offer: what the chain is to show: of a deposit into a channel its amount and its collector.
+            on_status: is called with what the facilitator says of its catalogue, where it says something.
 
         Returns:
             A settlement that succeeded, on the offer's network, with a transaction, from `payer`.
@@ -105,8 +120,10 @@ class Facilitator:
         async with _permit(self._settles, self.settle_timeout_s) as left_s:
             openings = self.circuit.openings
             try:
-                status, body = await self._post("/settle", payment, timeout_s=left_s)
-                settlement = answers.settlement(status, body, offer, payer)
+                answer = await self._post("/settle", payment, timeout_s=left_s)
+                if status := answers.bazaar_status(answer.extension_responses):
+                    on_status(status)
+                settlement = answers.settlement(answer.status, answer.body, offer, payer)
             except (NotSent, Failing):
                 self.circuit.failed(openings)
                 raise
@@ -121,12 +138,12 @@ class Facilitator:
         async with _permit(self._verifies, _QUESTION_TIMEOUT_S) as left_s:
             openings = self.circuit.openings
             try:
-                status, body = await self._post("/verify", payment, timeout_s=left_s)
+                answer = await self._post("/verify", payment, timeout_s=left_s)
             except NotSent:
                 # Other failures do not count: the payer's contract may be slow, or fail, on purpose.
                 self.circuit.failed(openings)
                 raise
-        return answers.verification(status, body)
+        return answers.verification(answer.status, answer.body)
 
     async def evidence(self, payment_id: str) -> Evidence:
         """What the chain shows of a payment. Only our own facilitator answers this.
@@ -139,7 +156,7 @@ class Facilitator:
             # Nobody says what Coinbase's gateway answers for a path that it does not have.
             raise NoEvidence("Coinbase's facilitator has none")
         async with _permit(self._look_ups, EVIDENCE_TIMEOUT_S) as left_s:
-            status, body = await self._exchange(
+            status, body, _ = await self._exchange(
                 "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=left_s
             )
         if status in _NO_EVIDENCE:
@@ -155,19 +172,19 @@ class Facilitator:
             NotSent, Failing: it does not answer.
             Undecided: its answer cannot be used.
         """
-        status, body = await self._exchange("GET", "/supported", None, timeout_s=_QUESTION_TIMEOUT_S)
+        status, body, _ = await self._exchange("GET", "/supported", None, timeout_s=_QUESTION_TIMEOUT_S)
         if status >= 500:
             raise Failing(f"HTTP {status}")
         if status != 200:
             raise Undecided(f"HTTP {status}")
         return answers.decode(body, Supported)
 
-    async def _post(self, path: str, payment: Payment, *, timeout_s: float) -> tuple[int, bytes]:
+    async def _post(self, path: str, payment: Payment, *, timeout_s: float) -> _Answer:
         call = FacilitatorCall(payment_payload=payment, payment_requirements=payment.accepted)
         return await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
 
-    async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> tuple[int, bytes]:
-        """Status and body of the answer, whatever its status: some facilitators refuse payments with 4xx and 5xx."""
+    async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> _Answer:
+        """The answer, whatever its status: some facilitators refuse payments with 4xx and 5xx."""
         assert self._session is not None, "start() comes first"
         # Nothing was sent when connecting times out. Connecting gets half of a short time limit.
         connect_s = min(_CONNECT_TIMEOUT_S, timeout_s / 2)
@@ -190,7 +207,7 @@ class Facilitator:
             raise Failing(type(error).__name__) from None
         if len(answer) > MAX_ANSWER_BYTES:
             raise Failing("the answer is too long")
-        return response.status, answer
+        return _Answer(response.status, answer, response.headers.get("EXTENSION-RESPONSES", ""))
 
     def _headers_of(self, method: str, url: str, *, has_body: bool) -> dict[str, str]:
         """The headers of one exchange, with the id of the call's request for the facilitator's log."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +25,11 @@ from shared.endpoint import Endpoint, Flavour
 from shared.x402 import evm_channel_ids
 from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
+from shared.x402.networks import Rail
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
+
+log = logging.getLogger(__name__)
 
 MAX_HEAD_BYTES = 8 * 1024
 """Of a 402: its headers altogether. Node refuses more than 16 KB, some proxies 8 KB."""
@@ -108,6 +112,7 @@ class PaymentGate:
         self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
         """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
+        self._echoed_resource = msgspec.to_builtins(self._resource)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
         self._offered = tuple(_open(_longest(offer, rail), rail) for offer, rail in self._priced)
         for detail in bazaar.Detail if endpoint.listed else ():
@@ -118,6 +123,7 @@ class PaymentGate:
             raise ValueError(f"{endpoint.name}: the headers of a challenge have {size} bytes, over {MAX_HEAD_BYTES}")
         # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
+        self._costly: frozenset[Rail] = frozenset()
         for rail in sold:
             rail.health.on_change(self._choose_offers)
         self._choose_offers()
@@ -137,10 +143,22 @@ class PaymentGate:
         """Whether the endpoint is sold by channels, too."""
         return any(rail.scheme != SCHEME for _, rail in self._priced)
 
+    def is_worth(self, rail: ConfiguredRail) -> bool:
+        """Whether the price is worth a settlement on this rail now, whether or not that is limited."""
+        return all(one is not rail or rail.health.costs.is_worth(offer.amount) for offer, one in self._priced)
+
     @property
     def binds_bodies(self) -> bool:
         """Whether a challenge can be bound to the body of the unpaid request, which is read then."""
         return self._form(UNPAID).has_token
+
+    def described(self, payment: Payment) -> Payment:
+        """The payment with our own description of what it pays, for a facilitator that lists calls. What the client echoes of
+        it is not signed: it may be missing or forged."""
+        extensions = {key: value for key, value in (payment.extensions or {}).items() if key != bazaar.KEY}
+        if bazaar.KEY in self._extensions:
+            extensions[bazaar.KEY] = self._extensions[bazaar.KEY]
+        return msgspec.structs.replace(payment, resource=self._echoed_resource, extensions=extensions)
 
     def refuse(self, reason: str, body: bytes | None = None) -> Answer:
         """402: a fresh challenge with a reason.
@@ -217,7 +235,8 @@ class PaymentGate:
         return headers
 
     def _choose_offers(self) -> None:
-        """Offer only the rails that are to be offered from now on, or all when there is none: a challenge has at least one."""
+        """Offer only the rails that are to be offered from now on, where the price is worth its settlement; or all when there
+        is none: a challenge has at least one."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
         # What a channel is without its terms, nobody can use.
@@ -227,10 +246,24 @@ class PaymentGate:
             if offer or rail.scheme == SCHEME
         ]
         self.listing = replace(self.listing, offers=tuple(offer for offer, _ in shown))
-        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered]
+        self._note_costs()
+        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered and rail.allows(offer)]
         exact = [(offer, rail) for offer, rail in self._priced if rail.scheme == SCHEME]
-        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
-        self._form.cache_clear()
+        chosen = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
+        if chosen != self._offered:
+            self._offered = chosen
+            self._form.cache_clear()
+
+    def _note_costs(self) -> None:
+        """Write one line each time a rail is left out for its costs, or is back."""
+        costly = {rail.rail: (rail.health.costs.cost, offer) for offer, rail in self._priced if not rail.allows(offer)}
+        for name in costly.keys() - self._costly:
+            cost, offer = costly[name]
+            why = f"a settlement costs {cost} of its {offer.amount} atomic units"
+            log.warning("%s is not offered on %s: %s", self.endpoint.name, name, why)
+        for name in self._costly - costly.keys():
+            log.warning("%s is offered on %s again: its settlement costs less", self.endpoint.name, name)
+        self._costly = frozenset(costly)
 
     def _build(self, reason: str) -> ChallengeForm:
         challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)

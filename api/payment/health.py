@@ -3,6 +3,8 @@
 A facilitator that does not answer /supported counts as supporting what is configured. Its rail goes down only when it names
 other networks, or when its settle calls fail in a row; then until it answers /supported again. For the first seconds of that
 its rail stays in the challenges: a facilitator that is started again is away for less.
+
+Our facilitator also says what a settlement costs it, by which some prices are not worth theirs (cost_limit.py).
 """
 
 from __future__ import annotations
@@ -11,17 +13,23 @@ import asyncio
 import contextlib
 import logging
 import math
+import re
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+from api.payment.cost_limit import CostLimit
 from api.payment.facilitator import Facilitator
 from api.payment.unsettled import Failing, NotSent, Unsettled
 from shared.x402.authorization import KnownLedger
 from shared.x402.networks import Rail
-from shared.x402.wire import X402_VERSION, SupportedKind
+from shared.x402.settlement_cost import KEY
+from shared.x402.wire import BAZAAR, X402_VERSION, SupportedKind
 
 log = logging.getLogger(__name__)
+
+_DIGITS = re.compile("[0-9]{1,30}", re.ASCII)
 
 FINE_S = 60.0
 """Seconds until the next question after an answer that names our scheme and network."""
@@ -29,6 +37,10 @@ SOON_S = 10.0
 """Seconds until the next question after any other answer."""
 LEDGER_S = 10.0
 """Seconds until the next question after an answer that gives the number of the network's last ledger."""
+COST_S = 5.0
+"""The same after an answer that says what a settlement costs."""
+COST_SOON_S = 1.0
+"""The same after the facilitator has refused a settlement for its cost."""
 CURRENT_S = 30.0
 """How long that number is near enough, in seconds."""
 MEASURED_S = 120.0
@@ -45,12 +57,15 @@ class Health:
 
     Args:
         scheme, network: the facilitator has to support them.
+        cost_share: the part of a price that its settlement may cost; None: any.
     """
 
     HELD = "too many settled payments are no longer on its chain"
     """Why it is held, for the log."""
 
-    def __init__(self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str) -> None:
+    def __init__(
+        self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str, cost_share: Fraction | None = None
+    ) -> None:
         self.is_up = True
         """Whether a new payment may be made on it."""
         self.is_offered = True
@@ -59,6 +74,10 @@ class Health:
         """Whether no new payment is taken for what became of earlier ones, or because nobody looks after them."""
         self.terms: dict[str, Any] = {}
         """The facilitator's last `extra` of our scheme and network. The offers of some rails carry parts of it."""
+        self.indexes = False
+        """Whether the facilitator says that it lists in a catalogue what it settles."""
+        self.costs = CostLimit(cost_share)
+        """Which prices are worth their settlement."""
         self._ledger: tuple[int, float] | None = None
         self._measured_from: tuple[int, float] | None = None
         """An earlier ledger, from which the pace of the network is measured."""
@@ -97,7 +116,7 @@ class Health:
         return KnownLedger(number, age_s, ledger_s)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever `is_up`, `is_offered` or `terms` have changed."""
+        """Call `listener` whenever `is_up`, `is_offered`, `terms` or `costs` have changed."""
         self._listeners.append(listener)
 
     def hold(self, *, is_held: bool) -> None:
@@ -111,6 +130,11 @@ class Health:
         if terms != self.terms:
             self.terms = terms
             self._tell()
+
+    def ask_soon(self) -> None:
+        """Ask sooner: the facilitator has refused a settlement for its cost, which is not the one that it said last."""
+        self._next_at = min(self._next_at, self._asked_at + COST_SOON_S)
+        self._is_sooner.set()
 
     def start(self) -> None:
         """Start to ask, on the running event loop."""
@@ -162,17 +186,20 @@ class Health:
             self._answers = True  # in words that are not the specification's
         else:
             self._answers = True
+            self.indexes = BAZAAR in supported.extensions
             ours = (X402_VERSION, self._scheme, self._network)
             kinds = [kind for kind in supported.kinds if (kind.x402_version, kind.scheme, kind.network) == ours]
             is_named = bool(kinds)
             if kinds:
                 self._hear(kinds[0])
             self._listed(is_named)
+        if not is_named:
+            self._note_cost(None)
         self._asked_at = time.monotonic()
         # A circuit that opened meanwhile waits for its pause first.
         if openings == self._circuit.openings:
             self._circuit.tried(passed=self._answers)
-        fine_s = FINE_S if self._ledger is None else LEDGER_S
+        fine_s = COST_S if self.costs.cost is not None else FINE_S if self._ledger is None else LEDGER_S
         pause_s = self._circuit.pause_s if self._circuit.is_open else fine_s if is_named else SOON_S
         self._next_at = self._asked_at + pause_s
 
@@ -181,7 +208,13 @@ class Health:
         ledger = terms.pop("ledger", None)
         if isinstance(ledger, int) and ledger > 0:
             self._see(ledger, time.monotonic())
+        cost = terms.pop(KEY, None)
+        self._note_cost(int(cost) if isinstance(cost, str) and _DIGITS.fullmatch(cost) else None)
         self.heed(terms)
+
+    def _note_cost(self, cost: int | None) -> None:
+        if self.costs.note(cost):
+            self._tell()
 
     def _see(self, ledger: int, now: float) -> None:
         """Note the network's last ledger. Its pace is measured over the last minutes, and anew when the network is another."""

@@ -4,7 +4,7 @@
               SETTLING -> REJECTED                 the only settle attempt was refused, or the chain says so
               SETTLING -> UNKNOWN -> SETTLING      nobody knows: the same payment, repeated, asks again
               SETTLING -> (none)                   nothing was ever sent
-                          SETTLED -> FAILED        charged, and not answered within a day: refundable
+                          SETTLED -> FAILED        charged, and not answered within a day: refundable (shared/ledger/refunds.py)
     REJECTED, UNKNOWN  -> SETTLED                  proof of payment overrules everything but an end
 
 A record has a *driver*: the call that holds its lease settles the payment and runs the job. Every other copy of the call waits
@@ -24,6 +24,7 @@ from api.payment import transitions
 from api.payment.channel_ledger import ChannelLedger, caller_name, limited, payer_keys
 from api.payment.ledger_terms import Claim, Doubtful, Entry, LookUp, Recorded, Settled, Verdict
 from api.payment.limits import Quota
+from api.payment.listing_ledger import ListingLedger
 from api.redis_client import Commands, RedisLost, RedisRefused, Script
 from shared.ledger.channels import is_voucher
 from shared.ledger.keys import (
@@ -72,6 +73,8 @@ class Ledger:
         self._lost: dict[int, list[int]] = {}
         self.channels = ChannelLedger(redis, replicated)
         """What is about channels and their vouchers."""
+        self.listings = ListingLedger(redis, replicated)
+        """Which payments go to the facilitator that lists them."""
 
     async def offer(self, payment_id: str) -> bytes | None:
         """The offer that a payment was claimed for, as it is in the claim; None when nobody has presented the payment."""
@@ -181,8 +184,9 @@ class Ledger:
                 payer=payer.decode(),
                 payment=payment,
                 endpoint=endpoint.decode(),
+                facilitator=facilitator.decode(),
             )
-            for named, state, attempts, valid_before, offer, payer, payment, endpoint in taken
+            for named, state, attempts, valid_before, offer, payer, payment, endpoint, facilitator in taken
         ]
 
     async def close(self, payment_id: str) -> None:
@@ -285,7 +289,7 @@ class Ledger:
         match Verdict(verdict.decode()):
             case Verdict.SETTLE:
                 quota = Quota(claim.limit, int(rest[1]), int(rest[2])) if rest[1] else None
-                return Entry(Verdict.SETTLE, attempts=int(rest[0]), quota=quota)
+                return Entry(Verdict.SETTLE, attempts=int(rest[0]), quota=quota, facilitator=rest[3].decode())
             case Verdict.RUN:
                 return Entry(Verdict.RUN, receipt=rest[0])
             case Verdict.ANSWER:
@@ -293,7 +297,9 @@ class Ledger:
                 return Entry(Verdict.ANSWER, receipt=rest[0], answer=rest[1], wait_ms=wait_ms)
             case Verdict.REJECTED:
                 return Entry(Verdict.REJECTED, reason=rest[0].decode())
-            case Verdict.FAILED | Verdict.WAIT | Verdict.IDLE as known:
+            case Verdict.FAILED:
+                return Entry(Verdict.FAILED, receipt=rest[0], refund=rest[1].decode())
+            case Verdict.WAIT | Verdict.IDLE as known:
                 return Entry(known, receipt=rest[0])
             case Verdict.IDENTIFIED:
                 return Entry(Verdict.IDENTIFIED, other=rest[0].decode())

@@ -31,7 +31,7 @@ class Verdict(enum.StrEnum):
     REJECTED = "rejected"
     """It could not be settled, for `reason`."""
     FAILED = "failed"
-    """It was charged and could not be answered: the operator can refund it."""
+    """It was charged and could not be answered: the operator can refund it, or has, with `refund`."""
     IDLE = "idle"
     """It is this request's, and nobody drives it. Only `peek` and `resume` say so: the others make you the driver."""
     CLAIMED = "claimed"
@@ -145,6 +145,8 @@ class Entry:
 
     verdict: Verdict
     attempts: int = 0
+    facilitator: str = ""
+    """Which facilitator it was sent to: LISTING (shared/ledger/listing.py), or "" for the rail's own."""
     receipt: bytes = b""
     """The settlement as JSON; empty while it is not known to be settled."""
     answer: bytes = b""
@@ -152,6 +154,8 @@ class Entry:
     reason: str = ""
     other: str = ""
     wait_ms: int = 0
+    refund: str = ""
+    """The transaction that has paid back a payment that FAILED; empty while none has."""
     quota: Quota | None = None
     """What is left of the payer's rate after a new claim, or why the claim was refused."""
     channel: Channel | None = None
@@ -198,6 +202,8 @@ class Doubtful:
     payer: str
     payment: bytes
     endpoint: str
+    facilitator: str = ""
+    """As of Entry."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from shared.pools import POOLS, Pool
+from shared.pools import POOLS
 from shared.settings.service import InvalidSetting
 
 IN_FLIGHT = 8
 """New calls of one payer that one API process answers at the same time."""
 OFF = "off"
 
-_ENTRY = re.compile(r"([a-z]+)=([0-9]{1,4}(?:\.[0-9]{1,3})?)/([0-9]{1,4})", re.ASCII)
+_ENTRY = re.compile(r"([a-z0-9-]+)=([0-9]{1,4}(?:\.[0-9]{1,3})?)/([0-9]{1,4})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,6 @@ class Limit:
 
 
 NO_LIMIT = Limit(0, 0)
-DEFAULTS: Mapping[Pool, Limit] = {
-    pool: Limit(policy.call_interval_ms, policy.call_burst) for pool, policy in POOLS.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class Limits:
     """The rates of all pools, and the calls of each payer that this process is answering.
 
     Args:
-        text: changes to DEFAULTS, as ``pool=<calls per second>/<burst>,...``, or ``off``.
+        text: changes to the rates of shared/pools.py, as ``pool=<calls per second>/<burst>,...``, or ``off``.
 
     Raises:
         InvalidSetting: it has another form.
@@ -76,10 +73,10 @@ class Limits:
 
     def __init__(self, text: str = "") -> None:
         self._is_off = text.strip() == OFF
-        self._by_pool = dict.fromkeys(Pool, NO_LIMIT) if self._is_off else {**DEFAULTS, **_parsed(text)}
+        self._by_pool = dict.fromkeys(POOLS, NO_LIMIT) if self._is_off else {**_defaults(), **_parsed(text)}
         self._in_flight: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
-    def of(self, pool: Pool) -> Limit:
+    def of(self, pool: str) -> Limit:
         """The rate of each endpoint of a pool."""
         return self._by_pool[pool]
 
@@ -99,13 +96,17 @@ class Limits:
                 self._in_flight.pop(payer, None)
 
 
-def _parsed(text: str) -> dict[Pool, Limit]:
+def _defaults() -> dict[str, Limit]:
+    return {pool: Limit(policy.call_interval_ms, policy.call_burst) for pool, policy in POOLS.items()}
+
+
+def _parsed(text: str) -> dict[str, Limit]:
     limits = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         found = _ENTRY.fullmatch(entry)
-        if not found or found[1] not in set(Pool) or not float(found[2]) or not int(found[3]):
+        if not found or found[1] not in POOLS or not float(found[2]) or not int(found[3]):
             raise InvalidSetting(
                 f"COINSLOT_RATE_LIMITS: {entry!r} is not <pool>=<calls per second>/<burst>, like fast=10/20"
             )
-        limits[Pool(found[1])] = Limit(1000 / float(found[2]), int(found[3]))
+        limits[found[1]] = Limit(1000 / float(found[2]), int(found[3]))
     return limits

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from api.payment.answers import BazaarStatus
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
+from api.payment.listing import ListingFacilitator
 from api.payment.unsettled import Declined, NotSent, Unsettled
+from shared.ledger.listing import LISTING
 from shared.money import Price
 from shared.networks import NETWORKS, Network
 from shared.observability.metrics import metrics
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.configured_token import configured_token
-from shared.settings.rails import RailSettings, XrplRailSettings
+from shared.settings.rails import EvmRailSettings, RailSettings, XrplRailSettings
 from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 from shared.x402.authorization import Authorization
 from shared.x402.evm_channel import Voucher
 from shared.x402.exact import SCHEME
 from shared.x402.networks import Rail, Token
+from shared.x402.settlement_cost import TOO_COSTLY
 from shared.x402.verifiers import RailVerifier, verifier_of
 from shared.x402.wire import Offer, Payment, Settlement
 
@@ -34,6 +39,7 @@ class ConfiguredRail:
     Attributes:
         verifier: judges payments on it, offline.
         scheme: of its offers.
+        listing: gets a payment of each call now and then, in place of `facilitator`.
         token: what it is paid with.
         pay_to: who is paid.
     """
@@ -45,6 +51,7 @@ class ConfiguredRail:
     facilitator: Facilitator
     health: Health
     scheme: str = SCHEME
+    listing: ListingFacilitator | None = None
 
     def offers(self, price: Price) -> tuple[Offer, ...]:
         """What a price costs on this rail, as the catalogue says it. Raises ExcessPrecision."""
@@ -54,15 +61,39 @@ class ConfiguredRail:
         """What an offer asks for, in whole tokens."""
         return float(Decimal(offer.amount).scaleb(-self.token.decimals))
 
-    async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
-        """Have the facilitator settle a payment, and count how long that took. Raises Unsettled."""
+    def whole(self, atomic: int) -> str:
+        """Atomic units in whole tokens, exactly."""
+        return f"{Decimal(atomic).scaleb(-self.token.decimals):f}"
+
+    def allows(self, offer: Offer) -> bool:
+        """Whether its settlement costs no more of the offer than it may."""
+        return self.health.costs.allows(offer.amount)
+
+    async def settle(
+        self,
+        payment: Payment,
+        offer: Offer,
+        *,
+        payer: str,
+        facilitator: str = "",
+        on_status: Callable[[BazaarStatus], None] = lambda status: None,
+    ) -> Settlement:
+        """Have a facilitator settle a payment, and count how long that took. Raises Unsettled.
+
+        Args:
+            facilitator: as the payment's record has it. Without the setting, the rail's own takes also the payments of LISTING.
+            on_status: see Facilitator.
+        """
         began, result = time.monotonic(), "unknown"
+        settles = self.listing.facilitator if self.listing and facilitator == LISTING else self.facilitator
         try:
-            settlement = await self.facilitator.settle(payment, offer, payer=payer)
+            settlement = await settles.settle(payment, offer, payer=payer, on_status=on_status)
             result = "settled"
             return settlement
         except Unsettled as failure:
             result = {NotSent: "not_sent", Declined: "declined"}.get(type(failure), result)
+            if isinstance(failure, Declined) and failure.reason == TOO_COSTLY:
+                self.health.ask_soon()
             raise
         finally:
             metrics.settle(self.rail, result, time.monotonic() - began)
@@ -90,12 +121,16 @@ class ConfiguredRail:
     async def start(self) -> None:
         """Connect and begin to watch, on the running event loop."""
         await self.facilitator.start()
+        if self.listing:
+            await self.listing.facilitator.start()
         self.health.start()
 
     async def stop(self) -> None:
         """Stop watching and disconnect."""
         await self.health.stop()
         await self.facilitator.stop()
+        if self.listing:
+            await self.listing.facilitator.stop()
 
 
 def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
@@ -135,10 +170,28 @@ def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredR
         token=configured_token(network.tokens[rail], own.network, network.name),
         pay_to=own.pay_to,
         facilitator=facilitator,
-        health=Health(rail, facilitator, scheme=SCHEME, network=own.network),
+        health=Health(rail, facilitator, scheme=SCHEME, network=own.network, cost_share=settings.cost_share),
+        listing=_listing(own, settings.settle_timeout_s),
     )
     _require_payable(configured, f"{PREFIX}{network.name.upper()}_PAY_TO")
     return configured
+
+
+def _listing(own: RailSettings, settle_timeout_s: float) -> ListingFacilitator | None:
+    """The listing facilitator, where the settings name one. Raises InvalidSetting."""
+    if not isinstance(own, EvmRailSettings) or not own.listing_facilitator_url:
+        return None
+    if own.listing_facilitator_url.rstrip("/") == own.facilitator_url.rstrip("/"):
+        raise InvalidSetting(
+            "COINSLOT_EVM_LISTING_FACILITATOR_URL is the facilitator of all payments already: leave it out"
+        )
+    facilitator = Facilitator(
+        own.listing_facilitator_url,
+        settle_timeout_s=settle_timeout_s,
+        headers=read_headers(own.listing_facilitator_headers_file),
+        cdp_key=read_cdp_key(own.listing_facilitator_cdp_key_file),
+    )
+    return ListingFacilitator(facilitator, own.network)
 
 
 def facilitator_of(own: RailSettings, settle_timeout_s: float) -> Facilitator:

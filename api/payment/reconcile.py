@@ -92,7 +92,7 @@ class Reconciler(PeriodicTask):
             attempts = await self._ledger.attempt(payment.payment_id, attempts, self._lease_ms)
             if not attempts:
                 return
-            settlement = await rail.settle(made, offer, payer=payment.payer)
+            settlement = await rail.settle(made, offer, payer=payment.payer, facilitator=payment.facilitator)
             await self._settled(payment, settlement, offer, rail)
         except (Unsettled, Unsealable, msgspec.DecodeError):
             # A refusal decides nothing: it may be refused because an earlier attempt has settled it.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,15 +15,17 @@ from api.call_log import CallLog
 from api.causes import Cause
 from api.errors import Charged, Problem, problem_of
 from api.http import Answer
+from api.payment.answers import BazaarStatus
 from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
 from api.payment.ledger import Ledger
-from api.payment.ledger_terms import Claim, Recorded
+from api.payment.ledger_terms import Claim, Entry, Recorded
 from api.payment.rails import ConfiguredRail
 from api.payment.unrecorded import UnrecordedSettlements
 from api.payment.unsettled import Declined, NotSent, Undecided, Unsettled
 from api.redis_client import RedisLost, RedisRefused
 from shared.failpoints import reach
+from shared.ledger.listing import LISTING, host_of, listing_key
 from shared.observability import tracing
 from shared.observability.metrics import metrics
 from shared.x402.authorization import Authorization
@@ -56,26 +60,37 @@ class Checked:
         return self.claim.payment_id == self.authorization.payment_id
 
 
+class _Sent(NamedTuple):
+    """A settlement, which facilitator made it, and what that said of its catalogue."""
+
+    settlement: Settlement
+    facilitator: str
+    statuses: Sequence[BazaarStatus]
+
+
 @tracing.traced("settle")
 async def settle(
-    checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate, unrecorded: UnrecordedSettlements
+    checked: Checked, entry: Entry, ledger: Ledger, gate: PaymentGate, unrecorded: UnrecordedSettlements
 ) -> bytes | Answer:
     """Settle the payment. Returns the receipt, or the 402 of a definite refusal.
 
     An unknown outcome is never a 402, because clients would pay twice.
 
     Args:
+        entry: which attempt it is, and which facilitator got the earlier ones.
         unrecorded: takes a receipt that the ledger does not.
 
     Raises:
         Problem: the outcome is unknown, or nothing was sent.
         RedisLost, RedisRefused: the ledger did not answer.
     """
-    doubt = ""
+    doubt, attempts = "", entry.attempts
     reach("before-settle")
     try:
-        settlement = await checked.rail.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
-        return await _settled(checked, settlement, ledger, gate, unrecorded)
+        sent = await _send(checked, entry, ledger, gate)
+        receipt = await _settled(checked, sent.settlement, ledger, gate, unrecorded)
+        await _note_listing(checked, sent, ledger, gate)
+        return receipt
     except NotSent as not_sent:
         forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
         charged: Charged = False if forgotten else "unknown"
@@ -91,6 +106,46 @@ async def settle(
     except Unsettled as undecided:
         doubt = str(undecided)
     return await _settled_by_evidence(checked, attempts, ledger, gate, unrecorded, doubt)
+
+
+async def _send(checked: Checked, entry: Entry, ledger: Ledger, gate: PaymentGate) -> _Sent:
+    """Send the payment to the facilitator that its record names. One that was sent to none before may be the listing
+    facilitator's turn.
+
+    Raises:
+        Unsettled: as a Facilitator does.
+        RedisLost, RedisRefused: nothing was sent.
+    """
+    rail, claim, facilitator = checked.rail, checked.claim, entry.facilitator
+    payment, statuses = checked.payment, list[BazaarStatus]()
+    described = gate.described(payment) if rail.listing or rail.health.indexes else payment
+    send = partial(rail.settle, offer=checked.offer, payer=checked.authorization.payer, on_status=statuses.append)
+    resource, listings = gate.listing.url, ledger.listings
+    if rail.listing and gate.endpoint.listed and entry.attempts == 1:
+        is_turn = await rail.listing.gets(described, checked.authorization, claim, resource, listings)
+        facilitator = LISTING if is_turn else ""
+    if rail.listing and facilitator == LISTING:
+        try:
+            return _Sent(await send(described, facilitator=LISTING), LISTING, statuses)
+        except Unsettled as failure:
+            await listings.failed(rail.listing.key(resource), claim.payment_id, f"{type(failure).__name__}: {failure}")
+            # Nobody has seen the payment, so the rail's own facilitator still gets it as its one and only attempt.
+            is_free = isinstance(failure, NotSent) and entry.attempts == 1
+            if not is_free or not await listings.route(claim.payment_id, "", claim.settle_lease_ms):
+                raise
+    return _Sent(await send(described if rail.health.indexes else payment), "", statuses)
+
+
+async def _note_listing(checked: Checked, sent: _Sent, ledger: Ledger, gate: PaymentGate) -> None:
+    """Note what the settlement means for the catalogue of the facilitator that made it."""
+    payment_id, transaction = checked.claim.payment_id, sent.settlement.transaction
+    status = sent.statuses[0] if sent.statuses else None
+    listings, resource, rail = ledger.listings, gate.listing.url, checked.rail
+    if rail.listing and sent.facilitator == LISTING:
+        await listings.settled(rail.listing.key(resource), payment_id, transaction, status)
+    elif status and gate.endpoint.listed:
+        key = listing_key(host_of(rail.facilitator.url), resource)
+        await listings.settled_elsewhere(key, payment_id, transaction, status)
 
 
 async def _settled_by_evidence(

@@ -29,6 +29,8 @@ RECHECK_PAUSE_MS = 60_000
 """The wait before the next look when the chain gave no answer."""
 RECHECKS = 60
 """The most looks at one settled payment."""
+LISTING_KEPT_S = 180 * 24 * 3600
+"""How long it is remembered what was listed where."""
 OLD_S, OLD_PROBE_MS = 600, 300_000
 """A payment that is still unknown OLD_S after it expired is looked up every OLD_PROBE_MS."""
 
@@ -73,6 +75,9 @@ TAKE = load(
     OLD_S=OLD_S,
     OLD_PROBE_MS=OLD_PROBE_MS,
 )
+ROUTED = load(_LUA / "routed.lua", NOW)
+LISTING_TAKEN = load(_LUA / "listing_taken.lua", NOW, KEEP_S=LISTING_KEPT_S)
+LISTING_NOTED = load(_LUA / "listing_noted.lua", NOW, KEEP_S=LISTING_KEPT_S)
 CLOSED = load(_LUA / "closed.lua")
 TAKE_SETTLED = load(_LUA / "take_settled.lua", NOW, RECHECKS=RECHECKS, RECHECK_PAUSE_MS=RECHECK_PAUSE_MS)
 TAKEN_BACK = load(_LUA / "taken_back.lua", NOW, NOTE)

@@ -6,9 +6,8 @@ import re
 from urllib.parse import SplitResult, urlsplit
 
 from coinslot.errors import InvalidCall
-from shared.call_path import PATH_PREFIX
+from shared.call_path import is_name, path_of
 
-_NAME = re.compile(r"(chain/)?[a-z0-9-]{1,64}", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -18,14 +17,14 @@ def call_url(base_url: str, name: str) -> str:
     Raises:
         InvalidCall: the name or the base address has the wrong form.
     """
-    return checked_base(base_url) + PATH_PREFIX + checked_name(name)
+    return checked_base(base_url) + path_of(checked_name(name))
 
 
 def checked_name(name: str) -> str:
     """The name itself. Raises InvalidCall when no call can have this name."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise InvalidCall(
-            f"{name[:80]!r} is not the name of a call: lower-case letters, digits and '-', optionally below chain/",
+            f"{name[:80]!r} is not the name of a call: lower-case letters, digits and '-', optionally below a prefix/",
             hint="See `coinslot catalogue`.",
         )
     return name

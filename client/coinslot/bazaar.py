@@ -13,7 +13,7 @@ import msgspec
 
 from coinslot import free_document
 from coinslot.exchange import Exchange
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 from shared.money import Price
 from shared.x402.networks import EVM_USDC, XRPL_RLUSD
 from shared.x402.wire import Offer
@@ -50,7 +50,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
-    """The calls that the server sells, in its order. Entries that are not below ``/v1/cdp/`` are left out.
+    """The calls that the server sells, in its order. Entries whose path is no call's are left out.
 
     Raises:
         CallFailed, Unreachable: as free_document.fetch.
@@ -59,14 +59,14 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
     document = await free_document.fetch(exchange, base_url, "/bazaar.json", decode, kind="a catalogue")
     return tuple(
         Item(
-            path.partition(PATH_PREFIX)[2],
+            name,
             _prices(entry.accepts),
             entry.description,
             entry.resource,
             _channel_deposit(entry.accepts),
         )
         for entry in document.items
-        if PATH_PREFIX in (path := _path(entry.resource))
+        if (name := split(_path(entry.resource))[1])
     )
 
 

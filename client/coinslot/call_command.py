@@ -21,7 +21,7 @@ from coinslot.payment import SignedPayment
 from coinslot.payment_folder import SavedPayment
 from coinslot.progress import Progress, Sending
 from coinslot.wallet import Wallet
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 
 HINT_TIMEOUT_S = 3.0
 
@@ -105,8 +105,8 @@ class CallCommand:
     def _check_same(self, saved: SavedPayment, body: bytes | None) -> None:
         """Raises InvalidCall unless the command line names the same call."""
         payment = saved.payment
-        base_url, found, _ = payment.url.partition(PATH_PREFIX)
-        if not found or call_url(base_url, self._name) != payment.url:
+        base_url, name = split(payment.url)
+        if not name or call_url(base_url, self._name) != payment.url:
             raise InvalidCall(f"the saved payment belongs to another call: {payment.url}")
         if payment.body != body:
             raise InvalidCall(

@@ -10,10 +10,9 @@ import jsonschema_rs
 import msgspec
 
 from coinslot import free_document
-from coinslot.address import checked_name, tool_name
-from coinslot.errors import InvalidCall
+from coinslot.address import tool_name
 from coinslot.exchange import Exchange
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 from shared.money import Price
 
 _COMPONENTS = "#/components/schemas/"
@@ -70,11 +69,12 @@ def tools_of(document: dict[str, Any]) -> tuple[Tool, ...]:
     components = document.get("components", {}).get("schemas", {})
     tools: dict[str, Tool] = {}
     for path, operations in document["paths"].items():
-        if not path.startswith(PATH_PREFIX) or "post" not in operations:
+        base, name = split(path)
+        if base or not name or "post" not in operations:
             continue
         try:
-            tool = _tool(checked_name(path.removeprefix(PATH_PREFIX)), operations["post"], components)
-        except (InvalidCall, Unusable):
+            tool = _tool(name, operations["post"], components)
+        except Unusable:
             continue
         tools.setdefault(tool.name, tool)
     return tuple(tools.values())

@@ -34,7 +34,7 @@ from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment, claim
 from coinslot.progress import Progress, Quoted, Sending
 from coinslot.wallet import Choice, Wallet
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 from shared.x402.evm_channel import SCHEME as CHANNEL
 from shared.x402.wire import Settlement
 
@@ -125,7 +125,7 @@ class Purchases:
             except (InvalidCall, OSError):
                 continue
             payment = saved.payment
-            is_ours = payment.offer.scheme == CHANNEL and payment.url.startswith(self.base_url + PATH_PREFIX)
+            is_ours = payment.offer.scheme == CHANNEL and split(payment.url)[0] == self.base_url
             if is_ours and kept_answers.find(saved) is None:
                 found.append(saved)
             else:

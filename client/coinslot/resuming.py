@@ -13,7 +13,7 @@ from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment, claim
 from coinslot.progress import Progress
 from coinslot.wallet import Wallet
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 
 
 def resume(
@@ -29,7 +29,7 @@ def resume(
     """
     if (kept := kept_answers.find(saved)) is not None:
         return kept
-    base_url = saved.payment.url.partition(PATH_PREFIX)[0]
+    base_url = split(saved.payment.url)[0]
     try:
         buyer = Buyer(
             base_url, Wallet(()), max_price=None, timeout_s=timeout_s, payments=payments, on_progress=on_progress
@@ -51,4 +51,4 @@ def claim_named(path: Path) -> SavedPayment:
 
 def name_of(payment: SignedPayment) -> str:
     """The name of the call, as in `coinslot call NAME`."""
-    return payment.url.partition(PATH_PREFIX)[2]
+    return split(payment.url)[1]

@@ -12,7 +12,7 @@ from coinslot import configuration
 from coinslot.options import Options
 from coinslot.output import Output
 from coinslot.spending import Spent
-from shared.call_path import PATH_PREFIX
+from shared.call_path import split
 from shared.networks import name_of
 
 SHOWN = 20
@@ -51,7 +51,7 @@ def run(options: Options, output: Output) -> int:
 
 def _row(spent: Spent, is_sandbox: bool) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(spent.at))
-    call = spent.url.partition(PATH_PREFIX)[2] + ("" if spent.answered else " (failed)")
+    call = split(spent.url)[1] + ("" if spent.answered else " (failed)")
     return when, call, f"{spent.amount} {spent.asset}", _place(spent.network, is_sandbox), spent.transaction or "-"
 
 

@@ -27,6 +27,10 @@ PAYER_FUNDS = 1_000 * 10**6
 """What the payer has after `provision`, in atomic units of USDC."""
 SETTLER_FUNDS_WEI = 10_000 * ETHER
 
+MAX_FEE_GWEI, ETHER_PRICE = 5.0, 4.0
+"""Settings of a facilitator here. anvil suggests a tip of 1 gwei, some 500 times what gas costs on Base. So an ether is cheap
+here, and a settlement costs about what it costs on Base."""
+
 _MINED_WITHIN_S = 10.0
 
 

@@ -13,7 +13,14 @@ from typing import Any
 
 from compose.sandbox import fixtures
 from compose.sandbox.child import ROOT, Child
-from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains_to_pay_on
+from compose.sandbox.evm import (
+    ETHER_PRICE,
+    MAX_FEE_GWEI,
+    Chain,
+    EvmSandbox,
+    provision,
+    start_chains_to_pay_on,
+)
 from compose.sandbox.local_ledger import LocalLedger
 from shared.networks import NETWORKS
 
@@ -57,6 +64,8 @@ class Ledgers:
             "EVM_SETTLER_KEY_FILE": str(private_file(var / "settler.key", self.evm.settler_key)),
             "EVM_JOURNAL_FILE": str(private_file(var / "settler.journal", "")),
             "EVM_SPACING_MS": "0",  # every transaction is a block
+            "EVM_MAX_FEE_GWEI": str(MAX_FEE_GWEI),
+            "EVM_ETHER_PRICE": str(ETHER_PRICE),
             "EVM_FACILITATOR_URL": facilitator_url,
             "RPC_BASE_URLS": self.base.rpc_url,
             "RPC_ETHEREUM_URLS": self.ethereum.rpc_url,

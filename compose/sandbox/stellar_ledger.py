@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from stellar_sdk import Asset, CreateAccount, xdr
+from stellar_sdk import Asset, CreateAccount, Payment, xdr
 
 from compose.sandbox import stellar_contract as contract
 from compose.sandbox.stellar_contract import Account, Allowed, AssetContract, Effect, State, Trapped, TrustLine
@@ -171,17 +171,19 @@ class Ledger:
         accounts[sent.fee_source].balance -= fee
         accounts[sent.source].sequence += 1
         applied = Applied(sent, self.sequence, order, self.close_time, fee)
-        before = copy.deepcopy(accounts) if sent.resource_fee == 0 else accounts
+        before = copy.deepcopy((accounts, self.state.lines)) if sent.resource_fee == 0 else (accounts, self.state.lines)
         try:
             for operation in sent.operations:
                 if isinstance(operation, CreateAccount):
                     self._create(operation, sent)
+                elif isinstance(operation, Payment):
+                    self._pay(operation, sent)
                 else:
                     applied.effect = self._call(sent)
                     contract.apply(self.state, applied.effect, self.sequence)
         except Trapped as why:
             applied.effect, applied.error = None, str(why)
-            self.state.accounts = before
+            self.state.accounts, self.state.lines = before
         self.applied[sent.hash] = self.applied[sent.inner_hash] = applied
         self._history.append(applied)
 
@@ -215,6 +217,18 @@ class Ledger:
             raise Trapped("there is not enough for a new account")
         payer.balance -= stroops
         self.state.accounts[operation.destination] = Account(stroops, self.sequence << 32)
+
+    def _pay(self, operation: Payment, sent: Sent) -> None:
+        """A classic payment of the asset. It moves the balances that the asset's contract does."""
+        payer = operation.source.account_id if operation.source else sent.source
+        lines, payee = self.state.lines, operation.destination.account_id
+        if operation.asset != self.asset or payer not in lines or payee not in lines:
+            raise Trapped("the sandbox pays its asset, from and to accounts with trust lines")
+        units = int(Decimal(operation.amount) * STROOPS)
+        if lines[payer].balance < units or (payee != payer and lines[payee].balance + units > lines[payee].limit):
+            raise Trapped("the payer has too little, or the payee's limit is reached")
+        lines[payer].balance -= units
+        lines[payee].balance += units
 
     def _forget(self) -> None:
         while len(self._times) > HISTORY_LEDGERS:

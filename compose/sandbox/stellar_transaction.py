@@ -13,6 +13,7 @@ from stellar_sdk import (
     FeeBumpTransactionEnvelope,
     InvokeHostFunction,
     Keypair,
+    Payment,
     TransactionBuilder,
     TransactionEnvelope,
     xdr,
@@ -84,7 +85,7 @@ def read(text: str, passphrase: str) -> Sent:
     assert isinstance(inner, TransactionEnvelope)
     for operation in inner.transaction.operations:
         calls = isinstance(operation, InvokeHostFunction) and operation.host_function.invoke_contract is not None
-        if not calls and not isinstance(operation, CreateAccount):
+        if not calls and not isinstance(operation, CreateAccount | Payment):
             raise Unreadable(f"the sandbox has no operation {type(operation).__name__}")
     if outer:
         fee, fee_source = outer.transaction.fee, outer.transaction.fee_source.account_id

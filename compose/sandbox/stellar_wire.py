@@ -6,7 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
-from stellar_sdk import Address, CreateAccount, Keypair, StrKey, scval, xdr
+from stellar_sdk import Address, CreateAccount, Keypair, Payment, StrKey, scval, xdr
 
 from compose.sandbox.stellar_contract import Account, TrustLine
 from compose.sandbox.stellar_ledger import Applied, Ledger
@@ -135,6 +135,10 @@ def _operation_result(applied: Applied, operation: Any) -> xdr.OperationResult:
         created = xdr.CreateAccountResultCode
         code = created.CREATE_ACCOUNT_UNDERFUNDED if applied.error else created.CREATE_ACCOUNT_SUCCESS
         inside = xdr.OperationResultTr(kinds.CREATE_ACCOUNT, create_account_result=xdr.CreateAccountResult(code))
+    elif isinstance(operation, Payment):
+        paid = xdr.PaymentResultCode
+        outcome = paid.PAYMENT_UNDERFUNDED if applied.error else paid.PAYMENT_SUCCESS
+        inside = xdr.OperationResultTr(kinds.PAYMENT, payment_result=xdr.PaymentResult(outcome))
     else:
         called = xdr.InvokeHostFunctionResultCode
         if applied.error:

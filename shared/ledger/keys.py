@@ -37,8 +37,9 @@ LOST = of_each_bucket("lost")
 """By bucket: ZSET of the payments that the chain took back after they were settled. Score: when that was found, in Unix
 milliseconds."""
 JOURNAL = of_each_bucket("journal")
-"""By bucket: stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, or FAILURE of a job),
-`attempts`; of a job that failed also `cause` and `fault` (shared/endpoint.py). DONE with a cause: the failure is the answer."""
+"""By bucket: stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, PLANNED, REFUNDED, or
+FAILURE of a job), `attempts`; of a job that failed also `cause` and `fault` (shared/endpoint.py). DONE with a cause: the
+failure is the answer."""
 PREFIXES = of_each_bucket("")
 """By bucket: what the keys begin with that belong to one payer."""
 RECORDS = of_each_bucket("payment:")

@@ -77,7 +77,7 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
     job_id = f"{random.getrandbits(128):032x}"
     sealed = sealer.seal(_encoder.encode(arguments), _binding(endpoint.name, job_id))
     message = _Message(
-        queue_name=endpoint.pool.value,
+        queue_name=str(endpoint.pool),
         actor_name=endpoint.name,
         args=(),
         kwargs=_Keywords(job_id, _quoted_base64(sealed), reply_to, deadline_ms),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shared.lua_script import NOW, load
-from shared.pools import Pool
 from shared.queue.streams import GROUP, SILENT_MS, closed_key, stream_key, unavailable_key
 
 SCRIPT = load(Path(__file__).with_name("lua") / "pool_states.lua", NOW).text
-KEYS = (*(stream_key(pool) for pool in Pool), *(closed_key(pool) for pool in Pool))
-ARGUMENTS: tuple[str | int, ...] = (GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in Pool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +33,15 @@ class PoolState:
     """Why a living worker cannot run jobs, as its port says; "" when all can."""
 
 
-def pool_states(answer: Sequence[Any]) -> dict[Pool, PoolState]:
-    """What the script answers."""
-    return {pool: _state(*fields) for pool, fields in zip(Pool, answer[:-1], strict=True)}
+def arguments(pools: Sequence[str]) -> tuple[str | int, ...]:
+    """What EVAL takes after the script."""
+    keys = (*map(stream_key, pools), *map(closed_key, pools))
+    return (len(keys), *keys, GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in pools))
+
+
+def pool_states(answer: Sequence[Any], pools: Iterable[str]) -> dict[str, PoolState]:
+    """What the script answers about these pools."""
+    return {pool: _state(*fields) for pool, fields in zip(pools, answer[:-1], strict=True)}
 
 
 def server_time_s(answer: Sequence[Any]) -> float:

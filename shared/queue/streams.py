@@ -17,6 +17,9 @@ RENEW_MS = 300
 """How often a consumer renews its leases and looks for the entries of dead consumers. None that lives is silent for longer."""
 SILENT_MS = 3_000
 """A consumer that has sent no command for that long is dead."""
+POOL_NAMES = "coinslot:pools"
+"""The Redis key in which the API notes the pools of packages, joined by spaces. The operator's commands read it: they may run
+where no package is installed."""
 STARTING = "starting"
 """The reason of a consumer whose port has not started yet."""
 MAX_DELIVERIES = 3

@@ -48,10 +48,18 @@ class EvmRailSettings(RailSettings):
     pay_to: str = setting("", evm_address)
     facilitator_cdp_key_file: str = setting("", anything)
     """API key of Coinbase Developer Platform, the JSON file of its portal, where the facilitator is Coinbase's. Secret."""
+    listing_facilitator_url: str = setting("", http_address, repr=False)
+    """Facilitator that lists in a catalogue what it settles, such as Coinbase's. It gets one payment for each endpoint in 25
+    days, and `facilitator_url` all others. Empty: there is none."""
+    listing_facilitator_headers_file: str = setting("", anything)
+    """File of headers that it wants on every call. Secret."""
+    listing_facilitator_cdp_key_file: str = setting("", anything)
+    """API key of Coinbase Developer Platform, where it is Coinbase's. Secret."""
     settler_key_file: Path = Path("var/settler.key")
     """Private key in hex of the account that sends settlements and pays their gas. Only the facilitator reads it."""
-    max_fee_gwei: float = setting(5.0, _MAX_FEE)
-    """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent."""
+    max_fee_gwei: float = setting(0.4, _MAX_FEE)
+    """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent. With 0.4 no
+    settlement takes more than half a dollar of gas at 3,000 USDC for an ether, not even a contract wallet's of 400,000 gas."""
     low_balance_eth: float = setting(0.001, _LOW_BALANCE)
     """Balance of that account below which the log warns."""
     batch: int = setting(50, within(1, 100, "[1, 100]"))
@@ -82,7 +90,8 @@ class EvmRailSettings(RailSettings):
     claim_after_s: int = setting(3_600, within(1, 648_000, "[1, 648000] seconds"))
     """And when its oldest charge is so old. A quarter of the delay, where that is less."""
     ether_price: float = setting(3_000.0, above_zero(1_000_000, "(0, 1000000] USDC"))
-    """What an ether costs in USDC: with it the claimer judges whether a claim is worth its gas."""
+    """What an ether costs in USDC: with it the gas of a settlement is compared with its price, and that of a claim with what it
+    brings. On a network with another currency, that one's."""
     channels_stale_s: int = setting(60, within(5, 225, "[5, 225] seconds"))
     """No voucher is taken while the claimer has not looked at the chain for so long: a withdrawal could be under way, and the
     shortest takes 900 s."""
@@ -109,7 +118,9 @@ class EthereumRailSettings(EvmRailSettings):
 
     network: str = setting("eip155:1", anything, init=False)
     facilitator_cdp_key_file: str = setting("", anything, init=False)
-    max_fee_gwei: float = setting(20.0, _MAX_FEE)
+    listing_facilitator_url: str = setting("", anything, init=False)
+    listing_facilitator_headers_file: str = setting("", anything, init=False)
+    listing_facilitator_cdp_key_file: str = setting("", anything, init=False)
     low_balance_eth: float = setting(0.05, _LOW_BALANCE)
     channels: str = setting("off", anything, init=False)
     authorizer_key_file: Path = setting(_NO_FILE, anything, init=False)  # noqa: RUF009  # it makes a field
@@ -117,7 +128,6 @@ class EthereumRailSettings(EvmRailSettings):
     min_deposit: int = setting(0, anything, init=False)
     claim_value: int = setting(0, anything, init=False)
     claim_after_s: int = setting(0, anything, init=False)
-    ether_price: float = setting(0.0, anything, init=False)
     channels_stale_s: int = setting(60, anything, init=False)
 
 

@@ -9,6 +9,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -109,6 +110,9 @@ class Settings:
     """Address that our facilitator listens on. Keep it private: it pays gas for whoever may call it."""
     facilitator_port: int = setting(4021, PORT)
     """Port that our facilitator listens on."""
+    max_cost_share: str = setting("50%", matching("off|[1-9][0-9]{0,2} ?%", "off, or a share like 50%"))
+    """How much of a price its settlement may cost us on an EVM network. What would cost more is not offered there, and not
+    settled. With half of it, no settlement loses money before an ether costs twice what the settings say. ``off``: any."""
 
     evm: EvmRailSettings = dataclasses.field(default_factory=EvmRailSettings)
     ethereum: EthereumRailSettings = dataclasses.field(default_factory=EthereumRailSettings)
@@ -213,6 +217,11 @@ class Settings:
         """The part of each network (shared/networks.py), by its name."""
         parts = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
         return {name: part for name, part in parts if isinstance(part, RailSettings)}
+
+    @property
+    def cost_share(self) -> Fraction | None:
+        """`max_cost_share` as a number; None for ``off``."""
+        return None if self.max_cost_share == "off" else Fraction(int(self.max_cost_share.rstrip(" %")), 100)
 
     @property
     def host_names(self) -> frozenset[str]:

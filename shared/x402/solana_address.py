@@ -29,7 +29,8 @@ def is_address(value: object) -> bool:
 
 TOKEN_PROGRAM = decode_base58("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", 32)
 """SPL Token. Every USDC mint belongs to this program, and none to Token-2022."""
-_ATA_PROGRAM = decode_base58("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", 32)
+ATA_PROGRAM = decode_base58("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", 32)
+"""It makes wallets' token accounts."""
 
 
 @lru_cache(maxsize=64)
@@ -59,7 +60,7 @@ def is_on_curve(address: bytes) -> bool:
 
 def _derived(owner: bytes, mint: bytes, bump: int) -> bytes:
     seeds = owner + TOKEN_PROGRAM + mint + bytes((bump,))
-    return hashlib.sha256(seeds + _ATA_PROGRAM + _PDA_MARKER).digest()
+    return hashlib.sha256(seeds + ATA_PROGRAM + _PDA_MARKER).digest()
 
 
 def _jacobi(number: int) -> int:

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 X402_VERSION = 2
+BAZAAR = "bazaar"
+"""Key of the extension by which facilitators list calls: in a challenge's `extensions`, and in /supported."""
 
 
 class Offer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

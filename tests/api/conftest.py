@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 import secrets
 import threading
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from litestar.routes import ASGIRoute
 from api import redis_client
 from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import CATALOGUE, installed
 from shared.endpoint import Endpoint
 from shared.pools import Pool
 from shared.queue.streams import GROUP, stream_key, unavailable_key
@@ -75,9 +77,14 @@ class FacilitatorDouble:
     says: bytes = b'{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"}]}'
     says_status: int = 200
     questions: int = 0
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    """The bodies of the settle calls."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Of each answer to a settle call that goes well."""
 
     async def settle(self, request: web.Request) -> web.StreamResponse:
         call = await request.json()
+        self.calls.append(call)
         nonce = nonce_of(call["paymentPayload"]["payload"])
         offer = call["paymentRequirements"]
         mode, _, paid = (self.script.pop(0) if self.script else "ok").partition("+")
@@ -91,7 +98,7 @@ class FacilitatorDouble:
         refused = {**good, "success": False, "transaction": "", "errorReason": self.reason}
         match mode:
             case "ok":
-                return web.json_response(good)
+                return web.json_response(good, headers=self.headers)
             case "refuse":
                 return web.json_response(refused)
             case "refuse400":
@@ -165,8 +172,8 @@ def patient() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def facilitator() -> Iterator[FacilitatorDouble]:
+@contextmanager
+def serving_double() -> Iterator[FacilitatorDouble]:
     """The double, over real HTTP, in a thread of its own."""
     double = FacilitatorDouble()
     loop = asyncio.new_event_loop()
@@ -199,6 +206,23 @@ def facilitator() -> Iterator[FacilitatorDouble]:
     yield double
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
+
+
+@pytest.fixture
+def facilitator() -> Iterator[FacilitatorDouble]:
+    """The facilitator of all payments."""
+    with serving_double() as double:
+        yield double
+
+
+@pytest.fixture
+def lister(facilitator: FacilitatorDouble) -> Iterator[FacilitatorDouble]:
+    """Another one, on the same chain, that lists what it settles and finds every payment valid."""
+    with serving_double() as double:
+        double.paid, double.accepts_wallet = facilitator.paid, True
+        said = b'{"bazaar":{"status":"processing"}}'
+        double.headers = {"EXTENSION-RESPONSES": base64.b64encode(said).decode()}
+        yield double
 
 
 @pytest.fixture
@@ -303,7 +327,7 @@ def worker(
     monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
     monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
     broker = create_broker()
-    queues = {endpoint.pool.value for endpoint in CATALOGUE} - {Pool.RENDER.value}
+    queues = {str(endpoint.pool) for endpoint in installed()} - {Pool.RENDER.value}
     worker = dramatiq.Worker(broker, queues=queues, worker_threads=4, worker_timeout=100)
     worker.start()
     # A call is refused while nobody reads its queue.

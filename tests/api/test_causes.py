@@ -131,7 +131,8 @@ CHARGED: dict[Cause, bool | str] = {
     **dict.fromkeys((Cause.LEDGER_UNREACHABLE, Cause.SETTLEMENT_UNKNOWN, Cause.DRIVER_MISSING), "unknown"),
     **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED, Cause.CLAIMED_BY_ANOTHER), "unknown"),
     **dict.fromkeys((Cause.SETTLEMENT_UNRECORDED, Cause.QUEUE_UNREACHABLE, Cause.ANSWER_LATE), True),
-    **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.REFUNDABLE, Cause.ANSWER_NOT_STORED), True),
+    **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.ANSWER_NOT_STORED), True),
+    **dict.fromkeys((Cause.REFUNDABLE, Cause.REFUNDED), True),
 }
 """The others are not charged."""
 OF_CHANNELS = (Cause.CHANNEL_UNREAD,)
@@ -223,6 +224,13 @@ async def ledger_unreachable(trial: Trial) -> httpx.Response:
 async def rail_down(trial: Trial) -> httpx.Response:
     trial.open_pool()
     trial.monkeypatch.setattr(trial.rail.health, "is_up", False)
+    return await trial.pay()
+
+
+@scenario(Cause.SETTLEMENT_TOO_COSTLY)
+async def settlement_too_costly(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.rail.health.costs.note(501)
     return await trial.pay()
 
 
@@ -328,6 +336,14 @@ run_fails(Cause.RUN_FAILED, ValueError("on purpose"))
 async def refundable(trial: Trial) -> httpx.Response:
     trial.ledger_says(Entry(Verdict.FAILED, receipt=RECEIPT))
     return await trial.pay()
+
+
+@scenario(Cause.REFUNDED)
+async def refunded(trial: Trial) -> httpx.Response:
+    trial.ledger_says(Entry(Verdict.FAILED, receipt=RECEIPT, refund="0xdef"))
+    answer = await trial.pay()
+    assert answer.json()["details"] == [{"refund": "0xdef"}]
+    return answer
 
 
 @scenario(Cause.UNEXPECTED)

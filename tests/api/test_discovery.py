@@ -24,6 +24,26 @@ async def test_the_list_is_served_in_parts(shop: httpx.AsyncClient) -> None:
     assert (other["items"], other["pagination"]["total"]) == ([], 0)
 
 
+async def test_the_list_is_filtered(shop: httpx.AsyncClient) -> None:
+    """By what one offer of a call says, and by the key of an extension; with a total of its own. Of what nobody knows, there is
+    nothing."""
+
+    async def total(**asked: str) -> int:
+        found = (await shop.get("/discovery/resources", params={"limit": "1", **asked})).json()
+        assert len(found["items"]) == min(1, found["pagination"]["total"])
+        return int(found["pagination"]["total"])
+
+    everything = await total()
+    offer = (await shop.get("/bazaar.json")).json()["items"][0]["accepts"][0]
+    ours = {"payTo": offer["payTo"], "network": offer["network"], "scheme": offer["scheme"], "extensions": "bazaar"}
+    assert [await total(**{name: value}) for name, value in ours.items()] == [everything] * 4
+    assert await total(**ours) == everything > 0
+    assert await total(payTo=offer["payTo"].upper().replace("0X", "0x")) == everything
+    other = {"payTo": "0x" + "12" * 20, "network": "eip155:1", "scheme": "upto", "extensions": "mine", "type": "mcp"}
+    assert [await total(**{**ours, name: value}) for name, value in other.items()] == [0] * 5
+    assert await total(network="") == 0
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -26,18 +26,17 @@ from api.errors import ERROR_KINDS, Problem
 from api.pages import free_work
 from api.pages.accept import prefers
 from api.pages.check import MOST_BYTES
-from api.pages.entry import LATENCY
 from api.pages.errors import EXPLANATIONS
-from api.pages.failures import REASONS
 from api.pages.renderer import PageRenderer
 from api.payment.binding import Binder
 from api.payment.gate import PaymentGate
 from api.payment.rails import configured_rails
 from jobs.catalogue import BY_NAME, CATALOGUE
+from jobs.reasons import REASONS
 from jobs.x402_discover.document import Source
 from jobs.x402_discover.reading import read
 from shared.endpoint import Endpoint
-from shared.pools import Pool
+from shared.pools import POOLS
 from shared.settings.rails import EvmRailSettings, StellarRailSettings, XrplRailSettings
 from shared.settings.service import Settings
 from tests.contract.endpoints import ENDPOINTS
@@ -152,7 +151,7 @@ async def test_a_page_says_all_that_a_buyer_needs(shop: httpx.AsyncClient, decla
     assert tree.cssselect("h1")[0].text == declared.name
     assert " ".join(declared.summary.split()) in text
     assert f"${declared.price.text()} per call" in text
-    assert LATENCY[declared.pool] in text
+    assert POOLS[declared.pool].latency in text
     for part, example, struct in (
         ("request", declared.example.request, declared.request),
         ("answer", declared.example.response, declared.response),
@@ -603,10 +602,9 @@ def test_a_page_is_rendered_again_only_when_its_offers_change(gates: list[Paymen
     assert {path: pages.page(path) for path in pages.paths} == first
 
 
-def test_every_reason_and_pool_has_words() -> None:
+def test_every_reason_has_words() -> None:
     """So that a new one cannot be forgotten."""
     assert set(REASONS) == {reason for endpoint in CATALOGUE for reason in endpoint.failures}
-    assert set(LATENCY) == set(Pool)
 
 
 @each(

@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import dramatiq
@@ -16,11 +17,12 @@ import pytest
 import redis
 
 from api.body import READ_TIMEOUT_S
-from api.pools import FRESH_S, ROOM
+from api.pools import FRESH_S
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.ledger.keys import in_every_bucket
 from shared.outcome import Failed, Ok
+from shared.pools import POOLS
 from shared.queue.streams import closed_key
 from tests.api.paying import Payer, encoded, paid_with
 from tests.each import each
@@ -315,7 +317,7 @@ async def test_a_full_pool_still_gives_stored_answers_and_drives_nothing(
     assert (await shop.post(PATH, headers=answered)).status_code == 200
     facilitator.script, facilitator.evidence = ["error500"], "unknown"
     assert (await shop.post(PATH, headers=unknown)).status_code == 503
-    monkeypatch.setitem(ROOM, Pool.MICRO, 0)
+    monkeypatch.setitem(POOLS, Pool.MICRO, replace(POOLS[Pool.MICRO], room=0))
     assert (await shop.post(PATH, headers=answered)).status_code == 200
     assert (await shop.post(PATH, headers=unknown)).json()["code"] == "pool_full"
     assert len(facilitator.settles) == 2

@@ -9,10 +9,10 @@ import pytest
 import redis
 
 from api.causes import Cause
-from api.pools import ROOM, STALE_S, PoolRefusal, Pools
+from api.pools import STALE_S, PoolRefusal, Pools
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
-from shared.pools import Pool
+from shared.pools import POOLS, Pool
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import GROUP, stream_key, unavailable_key
 from tests.each import each
@@ -34,8 +34,8 @@ def refusal(state: PoolState | None, *, age_s: float = 0.0, taken: int = 0) -> P
         ({}, None),
         ({"workers": 0, "available": 0}, Cause.NO_WORKER),
         ({"closed_ms": 1}, Cause.UPSTREAM_CLOSED),
-        ({"depth": 2 * ROOM[ENDPOINT.pool]}, Cause.POOL_FULL),
-        ({"depth": ROOM[ENDPOINT.pool], "available": 1, "reason": "no_browser"}, Cause.POOL_FULL),
+        ({"depth": 2 * POOLS[ENDPOINT.pool].room}, Cause.POOL_FULL),
+        ({"depth": POOLS[ENDPOINT.pool].room, "available": 1, "reason": "no_browser"}, Cause.POOL_FULL),
         ({"waited_ms": 24_999}, Cause.POOL_SLOW),
         ({"available": 1, "reason": "no_browser"}, None),
     ],
@@ -54,7 +54,7 @@ def test_the_ports_reason_is_told_when_no_worker_can_work() -> None:
 
 def test_calls_on_their_way_count() -> None:
     """They are not in the queue yet."""
-    assert refusal(IDLE, taken=2 * ROOM[ENDPOINT.pool]) == PoolRefusal(Cause.POOL_FULL)
+    assert refusal(IDLE, taken=2 * POOLS[ENDPOINT.pool].room) == PoolRefusal(Cause.POOL_FULL)
 
 
 def test_an_unreadable_queue_is_no_missing_worker() -> None:

@@ -134,3 +134,45 @@ async def test_what_is_settled_is_run_while_its_rail_is_down(
     answer = await shop.post(PATH, headers=paid)
     assert (answer.status_code, "payment-response" in answer.headers) == (200, True)
     assert len(facilitator.settles) == 1
+
+
+async def test_a_price_that_is_not_worth_its_settlement_is_refused_until_it_is(
+    shop: httpx.AsyncClient, paid_calls: Any, payer: Payer, facilitator: Any, clean_redis: str
+) -> None:
+    """Given a facilitator that says a settlement costs more than half the price, then a signed payment is refused uncharged and
+    unclaimed, /readyz names the endpoint, and an answered payment is answered. When it costs less, the same payment pays."""
+    first, new = payer.headers(), payer.headers()
+    answered = await shop.post(PATH, headers=first)
+    watched = paid_calls[PATH]._gate._priced[0][1].health
+
+    async def costs(atomic: int) -> None:
+        kind = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453", "extra": {"settlementCost": str(atomic)}}
+        facilitator.says = json.dumps({"kinds": [kind]}).encode()
+        await watched._ask()
+
+    await costs(501)
+    refused = await shop.post(PATH, headers=new)
+    problem = refused.json()
+    assert (refused.status_code, problem["reason"], problem["charged"]) == (503, "settlement_too_costly", False)
+    assert (problem["retryWithSamePayment"], refused.headers["retry-after"]) == (True, "30")
+    told = (await shop.get("/readyz")).json()["settlements"]
+    assert told == {"base": {"cost": "0.000501", "leastPrice": "0.001002", "tooCheap": ["echo", "chain/chain-id"]}}
+    assert (await shop.post(PATH, headers=first)).content == answered.content
+    with redis.Redis.from_url(clean_redis) as ledger:
+        assert len(ledger.keys(in_every_bucket("payment:*"))) == 1
+    assert len(facilitator.settles) == 1
+
+    await costs(400)
+    assert (await shop.post(PATH, headers=new)).status_code == 200
+
+
+async def test_a_facilitator_that_refuses_a_settlement_for_its_cost_is_asked_soon(
+    shop: httpx.AsyncClient, paid_calls: Any, payer: Payer, facilitator: Any
+) -> None:
+    """What it said last is not the cost of now. Nothing was sent: the caller gets a 402, uncharged."""
+    watched = paid_calls[PATH]._gate._priced[0][1].health
+    await until(lambda: watched._asked_at > 0)
+    facilitator.script, facilitator.reason = ["refuse"], "settlement_too_costly"
+    refused = await shop.post(PATH, headers=payer.headers())
+    assert (refused.status_code, refused.json()["error"]) == (402, "settlement_too_costly")
+    assert watched._next_at <= watched._asked_at + health.COST_SOON_S

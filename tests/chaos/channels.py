@@ -27,7 +27,7 @@ import redis
 from coincurve import PrivateKey
 
 from compose.sandbox.child import ROOT
-from compose.sandbox.evm import provision, start_chain
+from compose.sandbox.evm import MAX_FEE_GWEI, provision, start_chain
 from compose.sandbox.redis_server import RedisServer, Role, start_redis
 from facilitator.rails.evm.calldata import balance_of
 from shared.ledger.channels import WATCH, channel_key
@@ -242,6 +242,7 @@ class Chaos:
             "EVM_SETTLER_KEY_FILE": str(self._folder / "settler"),
             "EVM_AUTHORIZER_KEY_FILE": str(self._folder / "authorizer"),
             "EVM_SPACING_MS": "0",
+            "EVM_MAX_FEE_GWEI": str(MAX_FEE_GWEI),
             "EVM_CHANNELS": "on",
             "EVM_WITHDRAW_DELAY_S": str(DELAY_S),
             "EVM_MIN_DEPOSIT": "10000",

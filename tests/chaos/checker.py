@@ -26,13 +26,16 @@ def check(history: History) -> list[str]:
 
 
 def invariant_1(history: History) -> Violations:
-    """A payment is settled once: one SETTLED event, one driver at a time, and no settle call once it is settled."""
+    """A payment is settled once: one SETTLED event, one driver at a time, one facilitator, and no settle call once it is
+    settled."""
     settled = Counter(entry.payment for entry in history.journal if entry.event == "SETTLED")
     for payment, count in settled.items():
         if count > 1:
             yield f"{payment} was recorded as settled {count} times"
     calls = by_payment(history.settles)
     for payment, of_payment in calls.items():
+        if len({call.facilitator for call in of_payment}) > 1:
+            yield f"{payment} was sent to two facilitators"
         ordered = sorted(of_payment, key=lambda call: call.began)
         for earlier, later in pairwise(ordered):
             if later.began < earlier.ended:

@@ -2,6 +2,7 @@
 
 It holds the truth: transfers.jsonl says which payment moved money, once per nonce and only while it is valid, and is on the
 disk before anybody is answered. settles.jsonl says when /settle was called and how the call went. Both survive SIGKILL.
+Several facilitators of one folder have the chain in common.
 
 A mode is what the caller sees, and after a plus what becomes of the money: ``+paid`` moves it first, ``+late`` after the caller
 has gone. What is drawn depends on the seed, the payment and the number of the attempt alone.
@@ -11,12 +12,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import fcntl
 import json
 import os
 import random
 import time
 import uuid
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +52,45 @@ class Chain:
     """Which payments were made."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "transfers.jsonl"
+        self._file = (folder / "transfers.jsonl").open("a+b")
         self.ahead_s = 0.0
-        self.transfers: dict[str, dict[str, Any]] = {}
-        for line in _lines(self._path):
-            self.transfers[line["payment"]] = line
-        self._file = self._path.open("a")
+        self._transfers: dict[str, dict[str, Any]] = {}
+        self._read_to = 0
 
     def now(self) -> float:
         """The chain's own clock."""
         return time.time() + self.ahead_s
 
+    def transfer_of(self, payment: str) -> dict[str, Any] | None:
+        """Of a payment that was made."""
+        if payment not in self._transfers:
+            with self._locked():
+                pass
+        return self._transfers.get(payment)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Nobody else writes meanwhile, and what others have written is read."""
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            self._file.seek(self._read_to)
+            whole, end, _ = self._file.read().rpartition(b"\n")
+            self._read_to += len(whole) + len(end)
+            for text in whole.splitlines():
+                line = json.loads(text)
+                self._transfers[line["payment"]] = line
+            yield
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
     def move(self, payment: str, call: dict[str, Any]) -> None:
         """Make a payment, unless it was made or has lapsed."""
+        with self._locked():
+            self._move(payment, call)
+
+    def _move(self, payment: str, call: dict[str, Any]) -> None:
         authorization = call["paymentPayload"]["payload"]["authorization"]
-        if payment in self.transfers or self.now() >= int(authorization["validBefore"]):
+        if payment in self._transfers or self.now() >= int(authorization["validBefore"]):
             return
         offer = call["paymentRequirements"]
         transfer = {
@@ -74,10 +102,13 @@ class Chain:
             "pay_to": authorization["to"],
             "at": time.time(),
         }
-        self._file.write(json.dumps(transfer) + "\n")
+        written = json.dumps(transfer).encode() + b"\n"
+        self._file.truncate(self._read_to)  # what SIGKILL cut off
+        self._file.write(written)
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.transfers[payment] = transfer
+        self._read_to += len(written)
+        self._transfers[payment] = transfer
 
 
 class Facilitator:
@@ -85,15 +116,16 @@ class Facilitator:
 
     Args:
         faults: share of the calls that fail.
+        log: the name of the file of its settle calls.
     """
 
-    def __init__(self, folder: Path, seed: str, faults: float) -> None:
+    def __init__(self, folder: Path, seed: str, faults: float, log: str = "settles.jsonl") -> None:
         self._chain = Chain(folder)
         self._seed = seed
         self._faults = faults
         self._delay_s = 0.0
         self._scripts: dict[str, dict[str, list[str]]] = {}
-        path = folder / "settles.jsonl"
+        path = folder / log
         self._attempts = Counter(line["payment"] for line in _lines(path) if line["event"] == "began")
         self._asked: Counter[str] = Counter()
         self._file = path.open("a")
@@ -137,7 +169,7 @@ class Facilitator:
                 await asyncio.sleep(HANG_S)
             case "reset":
                 return _reset(request)
-        transfer = self._chain.transfers.get(payment)
+        transfer = self._chain.transfer_of(payment)
         found: dict[str, Any] = {"status": "unused", "network": NETWORK, "asOf": int(self._chain.now())}
         if transfer is not None:
             found |= {
@@ -198,7 +230,7 @@ class Facilitator:
             self._chain.move(payment, call)
         elif money == "late":
             self._move_later(payment, call)
-        transfer = self._chain.transfers.get(payment)
+        transfer = self._chain.transfer_of(payment)
         good = {
             "success": True,
             "transaction": transfer["transaction"] if transfer else "0x" + "00" * 32,
@@ -282,8 +314,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--faults", type=float, default=0.0)
+    parser.add_argument("--log", default="settles.jsonl")
     options = parser.parse_args()
-    asyncio.run(serve(options.host, options.port, Facilitator(options.folder, options.seed, options.faults)))
+    facilitator = Facilitator(options.folder, options.seed, options.faults, options.log)
+    asyncio.run(serve(options.host, options.port, facilitator))
 
 
 if __name__ == "__main__":

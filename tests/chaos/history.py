@@ -70,6 +70,7 @@ class SettleCall(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
     began: float
     ended: float
+    facilitator: str = ""
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,12 +143,17 @@ def read_lines(path: Path, kind: type[Line]) -> list[Line]:
 
 
 def read_settles(path: Path) -> list[SettleCall]:
-    """The facilitator's log. A call whose facilitator was killed ended when it began, as far as is known."""
+    """A facilitator's log. A call whose facilitator was killed ended when it began, as far as is known."""
     calls: dict[str, dict[str, Any]] = {}
     for text in path.read_text().rpartition("\n")[0].splitlines() if path.exists() else ():
         line = json.loads(text)
         if line["event"] == "began":
-            calls[line["call"]] = {"payment": line["payment"], "mode": line["mode"], "began": line["at"]}
+            calls[line["call"]] = {
+                "payment": line["payment"],
+                "mode": line["mode"],
+                "began": line["at"],
+                "facilitator": path.stem,
+            }
         else:
             calls[line["call"]]["ended"] = line["at"]
     return [SettleCall(**{"ended": call["began"], **call}) for call in calls.values()]
@@ -166,7 +172,7 @@ def read_history(folder: Path, *ledger_urls: str, **known: Any) -> History:
         return History(
             answers=read_lines(folder / "answers.jsonl", Answer),
             transfers=read_lines(folder / "transfers.jsonl", Transfer),
-            settles=read_settles(folder / "settles.jsonl"),
+            settles=[call for path in sorted(folder.glob("settles*.jsonl")) for call in read_settles(path)],
             executions=read_lines(folder / "executions.jsonl", Execution),
             records={
                 key.partition(":payment:")[2]: ledger.hgetall(key)

@@ -19,7 +19,7 @@ from coincurve import PrivateKey
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import History, read_history
-from tests.chaos.servers import NAMES, Service, running_service
+from tests.chaos.servers import LISTER, NAMES, Service, running_service
 
 BUYERS = 16
 REPLAYS = 0.35
@@ -69,6 +69,7 @@ class Figures:
             f"requests {len(history.answers)}",
             f"kills {_listed(self.kills)}",
             f"settle calls {_listed(Counter(call.mode for call in history.settles))}",
+            f"of each facilitator {_listed(Counter(call.facilitator for call in history.settles))}",
             f"answers {_listed(statuses)}",
             f"comparisons {sum(answer.seen is not None for answer in history.answers)}",
             f"executions {len(history.executions)}; runs per call {_listed(runs)}",
@@ -121,7 +122,7 @@ class Chaos:
         while time.monotonic() < self._until:
             await asyncio.sleep(self._plan.uniform(0.25, 0.9))
             if not names:
-                names = self._plan.sample(NAMES, len(NAMES))
+                names = self._plan.sample(self._service.names, len(self._service.names))
             name = names.pop()
             if self._service.is_alive(name):
                 self._service.kill(name)
@@ -176,11 +177,11 @@ class Chaos:
             await caller.insist(bought, within_s=END_WITHIN_S / 4)
 
 
-def run(seconds: float, seed: int) -> Figures:
-    """Make one run, with new servers."""
+def run(seconds: float, seed: int, names: tuple[str, ...] = NAMES) -> Figures:
+    """Make one run, with new servers of these names."""
     figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.5, 0.9))
     # With every other seed, observations are on a Redis of their own.
-    with running_service(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1) as made:
+    with running_service(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1, names=names) as made:
         asyncio.run(Chaos(made, figures).run())
     return figures
 
@@ -196,8 +197,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one")
+    parser.add_argument("--listing", action="store_true", help="with a listing facilitator, which fails and dies, too")
     options = parser.parse_args()
-    figures = run(options.seconds, random.randrange(10**6) if options.seed is None else options.seed)
+    names = (*NAMES, LISTER) if options.listing else NAMES
+    figures = run(options.seconds, random.randrange(10**6) if options.seed is None else options.seed, names)
     print(figures)
     sys.exit(1 if figures.violations else 0)
 

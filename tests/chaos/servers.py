@@ -33,6 +33,8 @@ from tests.chaos.shop import CATALOGUES, SHOP
 from tests.time_limits import patience
 
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue", "mirror")
+LISTER = "lister"
+"""Another facilitator on the same chain. With it, many payments go there."""
 KEPT: tuple[Role, ...] = ("ledger", "queue", "mirror")
 SETTLE_TIMEOUT_S = 1.0
 READY_WITHIN_S = patience(90.0)
@@ -48,7 +50,7 @@ class Service:
 
     Args:
         faults: share of the facilitator's calls that fail.
-        names: which of NAMES there are.
+        names: which of NAMES there are, and LISTER.
         is_observing_apart: observations are on a Redis of their own, which nobody kills.
         shop: what is sold, a key of tests.chaos.shop.CATALOGUES.
         settings: more COINSLOT_ settings of the API processes and the workers.
@@ -69,7 +71,7 @@ class Service:
         self.names = names
         self._faults, self._seed = faults, seed
         self._shop, self._more = shop, settings or {}
-        self._ports = {name: own_port() for name in NAMES}
+        self._ports = {name: own_port() for name in (*NAMES, LISTER)}
         self._processes: dict[str, subprocess.Popen[bytes] | Forked] = {}
         self._forks: Forks | None = None
         self._kept: dict[str, KeptRedis] = {}
@@ -170,7 +172,7 @@ class Service:
         give_up_at = time.monotonic() + READY_WITHIN_S
         while not (
             all(answers(origin + "/healthz") for origin in self.origins)
-            and answers(self.url("facilitator") + "/supported")
+            and all(answers(self.url(name) + "/supported") for name in ("facilitator", LISTER) if name in self.names)
             and self._living_workers() >= workers
         ):
             ended = [name for name in self.names if not self.is_alive(name)]
@@ -179,9 +181,10 @@ class Service:
             time.sleep(0.05)
 
     def control(self, **orders: Any) -> None:
-        """Set how the facilitator's calls go."""
-        request = urllib.request.Request(self.url("facilitator") + "/control", data=msgspec.json.encode(orders))
-        urllib.request.urlopen(request, timeout=5).close()
+        """Set how the facilitators' calls go."""
+        for name in {"facilitator", LISTER}.intersection(self.names):
+            request = urllib.request.Request(self.url(name) + "/control", data=msgspec.json.encode(orders))
+            urllib.request.urlopen(request, timeout=5).close()
 
     def logs(self) -> str:
         """The last words of every process."""
@@ -210,10 +213,13 @@ class Service:
 
     def _program(self, name: str) -> list[str]:
         """What `python -m` is to run: a module and its arguments."""
-        if name != "facilitator":
+        if name not in ("facilitator", LISTER):
             return ["tests.chaos.shop", name.partition("-")[0]]
         host, port = self._listening(name)
-        options = ("--host", host, "--port", str(port), "--folder", str(self.folder), "--seed", self._seed)
+        seed, log = (
+            (f"{self._seed} {LISTER}", f"settles-{LISTER}.jsonl") if name == LISTER else (self._seed, "settles.jsonl")
+        )
+        options = ("--host", host, "--port", str(port), "--folder", str(self.folder), "--seed", seed, "--log", log)
         return ["tests.chaos.facilitator", *options, "--faults", str(self._faults)]
 
     def _listening(self, name: str) -> tuple[str, int]:
@@ -228,6 +234,7 @@ class Service:
             "KEY_FILE": str(self.folder / "key"),
             "EVM_PAY_TO": PAY_TO,
             "EVM_FACILITATOR_URL": self.url("facilitator"),
+            "EVM_LISTING_FACILITATOR_URL": self.url(LISTER) if LISTER in self.names else "",
             "SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "RATE_LIMITS": "off",
             "OBSERVATION_URL": self.observation_url,

@@ -20,9 +20,8 @@ from typing import Any
 
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, MULTICALL3
 from facilitator.rails.evm.evidence import transfers_in
-from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from tests.facilitator.bench import TOKEN, FaultyNode, Payer
+from tests.facilitator.bench import TOKEN, FaultyNode, Payer, on_sandbox
 from tests.facilitator.paused_chain import PausedChain
 from tests.facilitator.served import Served, serve
 
@@ -238,7 +237,7 @@ def run(seconds: float, seed: int) -> tuple[Chaos, list[str]]:
             node.start()
             key = Path(folder) / "settler.key"
             key.write_text(chain.sandbox.settler_key)
-            settings = Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, spacing_ms=0))
+            settings = Settings(evm=on_sandbox(chain.sandbox, rpc_url=node.url, settler_key_file=key))
             chaos = Chaos(chain, node, settings, seconds, seed)
             found = chaos.run()
             chaos.troubles["groups"], chaos.troubles["transactions of one payment"] = (

@@ -14,6 +14,7 @@ from granian.server import Server
 import api.app
 import api.claims
 import api.payment.facilitator
+from api.payment import listing_ledger
 from api.rsgi import Rsgi
 from jobs.render_pro import endpoint as render_pro
 from jobs.web_diff import endpoint as web_diff
@@ -26,6 +27,7 @@ from workers.queue.broker import StreamBroker
 
 MODULE = "tests.chaos.shop"
 PATIENCE_S = 1.0
+LIST_EVERY_MS = 200
 SHOP = "CHAOS_SHOP"
 """Of the environment: a key of CATALOGUES."""
 CATALOGUES = {"probe": probe.CATALOGUE, "render": (render_pro.ENDPOINT, web_diff.ENDPOINT)}
@@ -46,9 +48,16 @@ def hurry(patience_s: float = PATIENCE_S) -> None:
             setattr(module, name, patience(patience_s))
 
 
+def list_often() -> None:
+    """Where there is a listing facilitator, it gets a payment every moment."""
+    listing_ledger.HOLD_MS = listing_ledger.LISTED_MS = listing_ledger.REJECTED_MS = LIST_EVERY_MS
+    listing_ledger.ASK_AGAIN_S = LIST_EVERY_MS / 1000
+
+
 def application() -> Rsgi:
     """What granian's worker loads."""
     hurry()
+    list_often()
     app = api.app.create_app(catalogue=CATALOGUE)
     tune_gc()
     return Rsgi(app, app.lifespan)

@@ -98,6 +98,16 @@ WRONG: list[tuple[int, str, History]] = [
         "two at a time",
         changed(settles=[SettleCall(payment=P, mode="ok", began=b, ended=b + 1) for b in (10.0, 10.5)]),
     ),
+    (
+        1,
+        "two facilitators",
+        changed(
+            settles=[
+                SettleCall(payment=P, mode="reset", began=9.0, ended=9.1, facilitator="settles-lister"),
+                SettleCall(payment=P, mode="ok", began=10.0, ended=11.0),
+            ]
+        ),
+    ),
     (1, "settled again", changed(settles=[SettleCall(payment=P, mode="ok", began=b, ended=b) for b in (10.0, 15.0)])),
     (
         1,

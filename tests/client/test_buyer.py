@@ -88,7 +88,7 @@ def test_a_receipt_may_be_missing_or_in_the_older_header(shop: Shop, buyer: Buye
 @each(
     ("name", "body"),
     [
-        *((name, None) for name in ("", "Echo", "../admin", "echo?x=1", "chain/chain/x", "v1/echo", "é", "a" * 65)),
+        *((name, None) for name in ("", "Echo", "../admin", "echo?x=1", "chain/chain/x", "cdp/echo", "é", "a" * 65)),
         ("echo", {"message": object()}),
     ],
 )

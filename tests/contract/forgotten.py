@@ -79,7 +79,7 @@ def without_words(catalogue: Iterable[Endpoint], words: Iterable[str]) -> Iterat
     for endpoint in catalogue:
         for reason in endpoint.failures:
             if reason not in words:
-                yield f"{endpoint.name} declares the reason {reason!r}: add a sentence to REASONS in api/pages/failures.py."
+                yield f"{endpoint.name} declares the reason {reason!r}: add a sentence to REASONS in jobs/reasons.py."
 
 
 def _modules(root: Path) -> dict[str, Path]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from api.pages.failures import REASONS
 from jobs.catalogue import CATALOGUE
+from jobs.reasons import REASONS
 from tests.contract import forgotten
 from tests.contract.endpoints import ENDPOINTS
 

@@ -48,7 +48,7 @@ def test_every_side_has_the_network(network: Network) -> None:
     assert (SCHEME, network.namespace) in VERIFIERS
     for tokens in network.tokens.values():
         assert network.names.keys() <= tokens.keys()
-    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}")
+    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}", "ops.refunds.{}")
     for module in (side.format(network.package) for side in sides):
         assert find_spec(module), module
     assert (ROOT / f"client/coinslot/{network.package}_signer.py").exists()
@@ -100,7 +100,9 @@ def dummy(monkeypatch: pytest.MonkeyPatch) -> type[Settings]:
     monkeypatch.setitem(VERIFIERS, (SCHEME, "dummy"), evm)
     modules = {
         "facilitator.rails.dummy": {},
-        "facilitator.rails.dummy.configured": {"rail": lambda own, name: SimpleNamespace(network=own.network)},
+        "facilitator.rails.dummy.configured": {
+            "rail": lambda settings, name: SimpleNamespace(network=settings.rails[name].network)
+        },
         "coinslot.dummy_signer": {"signer": lambda secret, **of: SimpleNamespace(secret=secret, **of)},
         "ops.recipients.dummy": {"lacks": lambda own, timeout_s: [f"{own.pay_to} is not known"]},
     }

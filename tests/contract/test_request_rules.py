@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from jsonschema import Draft202012Validator
 
-from api.discovery import schemas
+from jobs import schemas
 from jobs.catalogue import BY_NAME, CATALOGUE
 from jobs.site import SiteRequest
 from shared.endpoint import EXTRA_JSON_SCHEMA, Endpoint, InvalidField

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from api.discovery import schemas
+from jobs import schemas
 from jobs.catalogue import CATALOGUE, DIGEST, UPDATED
 from shared.endpoint import Endpoint
 

@@ -22,11 +22,12 @@ from eth_abi import encode
 from eth_account import Account
 from eth_utils.address import to_checksum_address
 
-from compose.sandbox.evm import EvmSandbox
+from compose.sandbox.evm import ETHER_PRICE, MAX_FEE_GWEI, EvmSandbox
 from facilitator.rail import Rail
 from facilitator.rails.evm.calldata import authorization_state, balance_of, transfer_with_authorization
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
+from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.evm import keccak256
@@ -70,6 +71,12 @@ def payment_id(call: Any) -> str:
     """The replay key of a payment."""
     authorization = call["paymentPayload"]["payload"]["authorization"]
     return f"eip155:8453:{TOKEN.address}:{authorization['from']}:{authorization['nonce']}".lower()
+
+
+def on_sandbox(sandbox: EvmSandbox, **settings: Any) -> EvmRailSettings:
+    """Settings of a rail on that chain, where every transaction is a block."""
+    own = {"rpc_url": sandbox.rpc_url, "spacing_ms": 0, "max_fee_gwei": MAX_FEE_GWEI, "ether_price": ETHER_PRICE}
+    return EvmRailSettings(**own | settings)
 
 
 def with_evm(settings: Settings, **changes: Any) -> Settings:

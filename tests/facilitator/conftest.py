@@ -17,9 +17,8 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
 from facilitator.app import create_app
 from shared.nodes.json_rpc import JsonRpc
-from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from tests.facilitator.bench import Bench, FaultyNode, an_address, with_evm
+from tests.facilitator.bench import Bench, FaultyNode, an_address, on_sandbox, with_evm
 
 Build = Callable[[Settings], Litestar]
 
@@ -51,7 +50,7 @@ def settings(bench: Bench, tmp_path: Path) -> Settings:
     """A facilitator with the settler's key on that chain."""
     key = tmp_path / "settler.key"
     key.write_text(bench.sandbox.settler_key)
-    return Settings(evm=EvmRailSettings(rpc_url=bench.sandbox.rpc_url, settler_key_file=key, spacing_ms=0))
+    return Settings(evm=on_sandbox(bench.sandbox, settler_key_file=key))
 
 
 @pytest.fixture(scope="session")

@@ -80,6 +80,8 @@ def serve(settings: Settings) -> Served:
         "COINSLOT_EVM_RPC_URL": settings.evm.rpc_url,
         "COINSLOT_EVM_SETTLER_KEY_FILE": str(settings.evm.settler_key_file),
         "COINSLOT_EVM_SPACING_MS": str(settings.evm.spacing_ms),
+        "COINSLOT_EVM_MAX_FEE_GWEI": str(settings.evm.max_fee_gwei),
+        "COINSLOT_EVM_ETHER_PRICE": str(settings.evm.ether_price),
         "COINSLOT_EVM_PAY_TO": settings.evm.pay_to,
         "COINSLOT_EVM_CHANNELS": settings.evm.channels,
     }

@@ -48,9 +48,10 @@ from shared.x402 import evm, evm_channel
 from shared.x402.evm import keccak256
 from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.networks import EVM_USDC
+from shared.x402.settlement_cost import TOO_COSTLY
 from shared.x402.wire import Offer
 from tests import channel_signing, signing
-from tests.facilitator.bench import Bench, an_address
+from tests.facilitator.bench import Bench, an_address, on_sandbox
 from tests.facilitator.served import Served, serve
 
 pytestmark = pytest.mark.anyio
@@ -170,9 +171,7 @@ def served(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     key = tmp_path_factory.mktemp("settler") / "settler.key"
     key.write_text(bench.sandbox.settler_key)
     pay_to = an_address()
-    own = EvmRailSettings(
-        rpc_url=bench.sandbox.rpc_url, settler_key_file=key, spacing_ms=0, pay_to=pay_to, channels="on"
-    )
+    own = on_sandbox(bench.sandbox, settler_key_file=key, pay_to=pay_to, channels="on")
     process = serve(Settings(evm=own))
     yield process, pay_to
     process.stop()
@@ -223,6 +222,19 @@ async def test_a_deposit_is_made_once_and_named_by_its_channel(shop: Shop) -> No
     assert first["extra"]["channelState"]["balance"] == str(DEPOSIT)
     assert shop.on_chain(payer) == (DEPOSIT, 0)
     assert shop.bench.balance(payer.config.payer) == 0
+
+
+async def test_a_deposit_has_to_be_worth_its_gas(shop: Shop) -> None:
+    """Given one of a thousand units, whose gas costs more than half of that, then nothing of it is sent; a larger one is."""
+    any_deposit = msgspec.structs.replace(shop.offer, extra={**shop.offer.extra, "minDeposit": "0"})
+    shop = dataclasses.replace(shop, offer=any_deposit)
+    payer = shop.payer()
+
+    refused = shop.served.settle(shop.call(payer.deposit(1_000, 1_000)))
+
+    assert (refused["errorReason"], refused["transaction"]) == (TOO_COSTLY, "")
+    assert shop.served.settle(shop.call(payer.deposit(5_000, 1_000)))["success"]
+    assert shop.on_chain(payer)[0] == 5_000
 
 
 async def test_a_deposit_that_a_stranger_sent_counts_all_the_same(shop: Shop) -> None:

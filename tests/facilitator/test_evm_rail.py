@@ -199,10 +199,11 @@ async def test_a_caller_who_hangs_up_does_not_undo_a_settlement(
 
 
 async def test_the_facilitator_names_what_it_settles(facilitator: httpx.AsyncClient, bench: Bench) -> None:
-    """/supported has the kind in the specification's form, and the account that sends."""
-    answer = await facilitator.get("/supported")
+    """/supported has the kind in the specification's form, what a settlement costs, and the account that sends."""
+    answer = (await facilitator.get("/supported")).json()
 
-    assert answer.json() == {
+    assert int(answer["kinds"][0].pop("extra")["settlementCost"]) > 0
+    assert answer == {
         "kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}],
         "extensions": [],
         "signers": {"eip155:*": [bench.sandbox.settler]},

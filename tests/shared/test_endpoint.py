@@ -23,7 +23,8 @@ def redeclared(**changes: Any) -> Endpoint:
     [
         {"name": "Echo"},
         {"name": "echo/"},
-        {"name": "other/echo"},
+        {"name": "other/more/echo"},
+        {"pool": "acme"},
         {"name": "../echo"},
         {"deadline_s": 0},
         {"deadline_s": 26},

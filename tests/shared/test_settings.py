@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ FORMS = {
     "xrpl_network": "xrpl:1",
     "xrpl_pay_to": XRPL_ADDRESS,
     "xrpl_tokens": "rlusd",
+    "max_cost_share": "25%",
     "log": "json",
     "failpoint": "settled@3",
 }
@@ -124,6 +126,12 @@ def test_the_base_url_follows_the_port() -> None:
     assert read(base_url="https://shop.test/shelf//").base_url == "https://shop.test/shelf"
 
 
+def test_the_share_of_a_settlement_is_a_number() -> None:
+    """In percent, with or without a space; or there is none."""
+    assert (read().cost_share, read(max_cost_share="5 %").cost_share) == (Fraction(1, 2), Fraction(1, 20))
+    assert read(max_cost_share="off").cost_share is None
+
+
 def test_a_contact_is_a_mail_address_or_a_page() -> None:
     """Both are public, in the API's documents."""
     assert read(contact="https://shop.test/about?x#y").contact == "https://shop.test/about?x#y"
@@ -139,6 +147,7 @@ WRONG = {
     "evm_batch": "x 0 -1 101 1.5",
     "evm_spacing_ms": "x -1 5001 0.5",
     "evm_finality": "x 0 -1 100 Included 1.5 latest",
+    "max_cost_share": "x 0% 1000% -5% 5 50.5% %",
     "observation_url": "http://observations.test redis://",
     "observation_days": "x 0 -1 nan inf 3651",
     "observations_per_payer": "x 0 -1 1000001",

@@ -121,8 +121,8 @@ def run(request, context):
             said = f"{what} for {context.payer}"
     return echo.Response(ok=True, service="stunts", you_sent=said)
 
-catalogue.BY_NAME["stunts"] = dataclasses.replace(echo.ENDPOINT, name="stunts", run=run)
-catalogue.BY_NAME["regex-test"] = regex_test.ENDPOINT
+catalogue.installed_by_name()["stunts"] = dataclasses.replace(echo.ENDPOINT, name="stunts", run=run)
+catalogue.installed_by_name()["regex-test"] = regex_test.ENDPOINT
 from workers import fork_server
 if "without-v8" in sys.argv:  # it takes longer to load than most of these tests take
     fork_server._load = lambda pools: None

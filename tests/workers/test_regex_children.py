@@ -35,8 +35,8 @@ from jobs.regex_test.v8 import Isolate
 def run(request, context):
     return echo.Response(True, "v8", Isolate(request.message).call("f", limit_s=30).text.decode())
 
-catalogue.BY_NAME["regex-test"] = regex_test.ENDPOINT
-catalogue.BY_NAME["javascript"] = dataclasses.replace(echo.ENDPOINT, name="javascript", run=run)
+catalogue.installed_by_name()["regex-test"] = regex_test.ENDPOINT
+catalogue.installed_by_name()["javascript"] = dataclasses.replace(echo.ENDPOINT, name="javascript", run=run)
 from workers.fork_server import main
 main()
 """

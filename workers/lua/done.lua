@@ -13,7 +13,8 @@
 --       observation: sealed, or ''
 --       observation_ttl_ms: how long it is kept
 --       most: baselines of one payer
--- Returns the sealed outcome that counts; an error when the settlement is not recorded.
+-- Returns the sealed outcome that counts; an error when the settlement is not recorded, or was given up as
+-- FAILED: its refund may be under way.
 local record, answer, open, journal, baseline, payer_index = unpack(KEYS)
 local id, outcome, kind, ttl_s, tag, cause, fault, observation, observation_ttl_ms, most = unpack(ARGV)
 
@@ -22,6 +23,7 @@ if stored then return stored end
 local state, attempts, failures, failing_since, settled, failure = unpack(redis.call(
   'HMGET', record, 'state', 'attempts', 'failures', 'failing_since', 'settled', 'failure'))
 if not state then return outcome end
+if state == 'FAILED' then return redis.error_reply('FAILED the payment is refundable, and is not answered any more') end
 if state == 'SETTLING' or state == 'UNKNOWN' or state == 'REJECTED' then
   return redis.error_reply('UNSETTLED the settlement is not recorded')
 end

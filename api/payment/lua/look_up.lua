@@ -46,7 +46,7 @@ if not claimed_by then
   if token ~= record then redis.call('SET', token, id, 'EX', TOKEN_TTL_S) end
   redis.call('ZADD', open, now + settle_lease_ms, id)
   note(journal, id, 'SETTLING', 1)
-  return {'settle', '1', left, reset}
+  return {'settle', '1', left, reset, ''}
 end
 if claimed_by ~= fingerprint and claimed_by ~= previous_fingerprint then
   return {(state == 'SETTLING' or state == 'UNKNOWN') and 'claimed' or 'conflict'}
@@ -57,11 +57,12 @@ if state == 'DONE' then
   return {'expired'}
 end
 if state == 'REJECTED' then return {'rejected', reason} end
-if state == 'FAILED' then return {'failed', receipt} end
+if state == 'FAILED' then return {'failed', receipt, redis.call('HGET', record, 'refund_tx') or ''} end
 if tonumber(lease) > now then
   if current_driver ~= driver then return {'wait', receipt or ''} end
   if state == 'SETTLED' then return {'run', receipt} end
-  return {'settle', redis.call('HGET', record, 'attempts'), '', ''}
+  local attempts, facilitator = unpack(redis.call('HMGET', record, 'attempts', 'facilitator'))
+  return {'settle', attempts, '', '', facilitator or ''}
 end
 if state == 'SETTLED' and tonumber(failures or 0) > FREE_RERUNS then
   local rest = tonumber(failing_since) + RERUN_WINDOW_MS - now
@@ -78,4 +79,4 @@ redis.call('HSET', record, 'state', 'SETTLING', 'lease', now + settle_lease_ms, 
 redis.call('ZADD', open, now + settle_lease_ms, id)
 local attempts = redis.call('HINCRBY', record, 'attempts', 1)
 note(journal, id, 'SETTLING', attempts)
-return {'settle', tostring(attempts), '', ''}
+return {'settle', tostring(attempts), '', '', redis.call('HGET', record, 'facilitator') or ''}

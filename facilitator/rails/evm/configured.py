@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 from facilitator.rails.evm.journal import refuse_other_layout
@@ -12,25 +13,29 @@ from facilitator.rails.evm.rail import EvmRail
 from shared.settings.configured_token import configured_token
 from shared.settings.rails import EvmRailSettings
 from shared.settings.secret_files import read_key
-from shared.settings.service import InvalidSetting
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC
 
 log = logging.getLogger(__name__)
 
 
-def rail(settings: EvmRailSettings, name: str) -> EvmRail:
+def rail(settings: Settings, name: str) -> EvmRail:
     """Raises InvalidSetting."""
+    own = settings.rails[name]
+    assert isinstance(own, EvmRailSettings)
     return EvmRail(
-        configured_token(EVM_USDC, settings.network, name),
-        settings.rpc_url,
-        read_key(settings.settler_key_file),
-        most_for_gas=_atomic(settings.max_fee_gwei, 9),
-        low_balance=_atomic(settings.low_balance_eth, 18),
-        batch=settings.batch,
-        spacing_s=settings.spacing_ms / 1000,
-        finality=settings.finality,
-        journal=_journal(settings, name),
-        channels_of=settings.pay_to if settings.has_channels else "",
+        configured_token(EVM_USDC, own.network, name),
+        own.rpc_url,
+        read_key(own.settler_key_file),
+        most_for_gas=_atomic(own.max_fee_gwei, 9),
+        low_balance=_atomic(own.low_balance_eth, 18),
+        ether_price=Fraction(repr(own.ether_price)),
+        cost_share=settings.cost_share,
+        batch=own.batch,
+        spacing_s=own.spacing_ms / 1000,
+        finality=own.finality,
+        journal=_journal(own, name),
+        channels_of=own.pay_to if own.has_channels else "",
     )
 
 

@@ -15,6 +15,7 @@ from functools import partial
 
 from facilitator.json_rpc import NODE_ERRORS
 from facilitator.rails.evm.account import SettlerAccount, Work
+from facilitator.rails.evm.costs import Costs
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
@@ -23,6 +24,7 @@ from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.settling import CannotSend
+from shared.x402.refusal import PaymentRefused
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +48,7 @@ class Groups:
         spacing_s: between two sends, while they may be groups.
         arrivals: payments that are to be settled, unless they are refused or withdrawn. `Payment.ended` gets the result.
         budget: says how large a group may be now.
+        costs: says which payments are worth their settlement now.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Groups:
         arrivals: asyncio.Queue[Payment],
         simulator: Simulator,
         budget: GasBudget,
+        costs: Costs,
         isolation: Isolation,
         in_flight: InFlight,
         account: SettlerAccount,
@@ -66,6 +70,7 @@ class Groups:
         self._arrivals = arrivals
         self._simulator = simulator
         self._budget = budget
+        self._costs = costs
         self._isolation = isolation
         self._in_flight = in_flight
         self._account = account
@@ -139,7 +144,7 @@ class Groups:
         taken: list[Payment] = []
 
         def compose(gas_left: int) -> Work | None:
-            taken.extend(one for one in take(gas_left) if not one.is_withdrawn)
+            taken.extend(self._worth([one for one in take(gas_left) if not one.is_withdrawn]))
             if not taken:
                 return None
             to, data = settling_call(self._asset, [one.authorization for one in taken])
@@ -153,6 +158,18 @@ class Groups:
             # Before anything was taken, it is the account or the node that cannot send: so nobody's payment can be sent.
             for payment in taken or self._all_waiting():
                 self._outcomes.refuse(payment, error)
+
+    def _worth(self, payments: list[Payment]) -> list[Payment]:
+        """Those that are worth their settlement at the price of this moment. The others are refused."""
+        worth = []
+        for payment in payments:
+            try:
+                self._costs.check(payment)
+            except PaymentRefused as refused:
+                self._outcomes.refuse(payment, refused)
+            else:
+                worth.append(payment)
+        return worth
 
     def _take_group(self, gas_left: int) -> list[Payment]:
         """As many as are ready, as may be together, and as can be paid for; the others stay."""

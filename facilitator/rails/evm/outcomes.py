@@ -11,6 +11,7 @@ from typing import Any
 from facilitator import results
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.code_changes import changed_accounts
+from facilitator.rails.evm.costs import Costs
 from facilitator.rails.evm.evidence import Authorizations, proves_payment
 from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.isolation import Isolation
@@ -37,6 +38,7 @@ class Outcomes:
         node: JsonRpcNode,
         authorizations: Authorizations,
         budget: GasBudget,
+        costs: Costs,
         reorg_monitor: ReorgMonitor,
         isolation: Isolation,
         arrivals: asyncio.Queue[Payment],
@@ -44,6 +46,7 @@ class Outcomes:
         self._node = node
         self._authorizations = authorizations
         self._budget = budget
+        self._costs = costs
         self._reorg_monitor = reorg_monitor
         self._isolation = isolation
         self._arrivals = arrivals
@@ -63,8 +66,10 @@ class Outcomes:
                 unproved.append(payment)
         if unproved:
             self._run(self._all_unproved(unproved, sent, receipt))
-        members, paid = len(sent.members), len(sent.members) - len(unproved)
-        if burnt := self._budget.count(number_of(receipt["gasUsed"]), members=members, paid=paid):
+        gas, members, paid = number_of(receipt["gasUsed"]), len(sent.members), len(sent.members) - len(unproved)
+        if paid == members and not any(one.is_isolated for one in sent.members):
+            self._costs.count(gas, members)
+        if burnt := self._budget.count(gas, members=members, paid=paid):
             log.warning(
                 "transaction %s made %d of %d payments and burnt %d gas; a group has %d payments at most now",
                 *(receipt["transactionHash"], paid, members, burnt, self._budget.most),
@@ -140,6 +145,7 @@ class Outcomes:
         else:
             payment.failures += 1
         payment.sent = None
+        payment.was_sent = True
         self._arrivals.put_nowait(payment)
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:

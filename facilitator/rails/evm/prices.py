@@ -54,6 +54,11 @@ class Prices:
         return self._quote
 
     @property
+    def age_s(self) -> float:
+        """Seconds since that was asked for."""
+        return time.monotonic() - self._asked_at
+
+    @property
     def unavailable_reason(self) -> str:
         """Why nothing is sent at this price; empty when it is not too high."""
         price = self._quote.bid().max_fee
@@ -63,7 +68,7 @@ class Prices:
 
     async def now(self) -> Quote:
         """The price, at most a block old. Raises what is in NODE_ERRORS."""
-        if time.monotonic() - self._asked_at > PRICE_AGE_S:
+        if self.age_s > PRICE_AGE_S:
             if self._request is None:
                 # One request serves all callers: one after the other they would each wait for a silent node.
                 self._request = asyncio.create_task(self._read())

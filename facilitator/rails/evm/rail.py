@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.node_failures import NodeFailures
@@ -14,6 +16,7 @@ from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
 from facilitator.rails.evm.channels import ChannelRelay
+from facilitator.rails.evm.costs import Costs
 from facilitator.rails.evm.evidence import Authorizations, parse_id
 from facilitator.rails.evm.finality import INCLUDED, Finality
 from facilitator.rails.evm.gas_budget import GasBudget
@@ -33,7 +36,7 @@ from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import CannotStart
 from shared.nodes.json_rpc import Call
 from shared.settings.service import InvalidSetting
-from shared.x402 import evm, evm_channel, evm_channel_ids
+from shared.x402 import evm, evm_channel, evm_channel_ids, settlement_cost
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
@@ -42,6 +45,8 @@ from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Verification
 log = logging.getLogger(__name__)
 
 WATCH_EVERY_S = 2.0
+READ_PRICE_EVERY_S = 10.0
+"""While nothing is settled. A settlement reads a price that is older than PRICE_AGE_S."""
 
 
 class EvmRail(Rail[EvmAuthorization]):
@@ -56,6 +61,8 @@ class EvmRail(Rail[EvmAuthorization]):
         settler_key: 32 bytes, of the account that pays the gas.
         most_for_gas: wei that a unit of gas may cost.
         low_balance: wei of that account below which the log warns.
+        ether_price: whole tokens for an ether; 0: gas costs nothing.
+        cost_share: the part of a payment that its settlement may cost; None: any.
         batch: payments in one transaction.
         spacing_s: between two transactions.
         finality: of facilitator/rails/evm/finality.py.
@@ -73,6 +80,8 @@ class EvmRail(Rail[EvmAuthorization]):
         *,
         most_for_gas: int,
         low_balance: int,
+        ether_price: Fraction = Fraction(0),
+        cost_share: Fraction | None = None,
         batch: int = MOST_IN_GROUP,
         spacing_s: float = 0.1,
         finality: str = INCLUDED,
@@ -93,10 +102,13 @@ class EvmRail(Rail[EvmAuthorization]):
         self._journal = Journal(journal, signer, token)
         # What bounds losses.
         self._budget = GasBudget(batch)
+        self._costs = Costs(self._prices, ether_price * 10**token.decimals, cost_share)
         self._reorg_monitor = ReorgMonitor()
         isolation = Isolation()
         # What acts, each on those above it.
-        outcomes = Outcomes(node, self._authorizations, self._budget, self._reorg_monitor, isolation, arrivals)
+        outcomes = Outcomes(
+            node, self._authorizations, self._budget, self._costs, self._reorg_monitor, isolation, arrivals
+        )
         self._account = SettlerAccount(node, signer, self._prices, self._balance_monitor, self._journal, in_flight)
         self._watcher = Watcher(node, Finality.parse(finality), in_flight, self._account, outcomes)
         self._groups = Groups(
@@ -105,6 +117,7 @@ class EvmRail(Rail[EvmAuthorization]):
             arrivals=arrivals,
             simulator=self._simulator,
             budget=self._budget,
+            costs=self._costs,
             isolation=isolation,
             in_flight=in_flight,
             account=self._account,
@@ -142,6 +155,12 @@ class EvmRail(Rail[EvmAuthorization]):
     def balance(self) -> str:
         """What the settler account has for gas."""
         return self._balance_monitor.balance
+
+    @property
+    def terms(self) -> dict[str, Any] | None:
+        """What a settlement costs now, for whoever sells through it."""
+        cost = self._costs.of_one
+        return None if cost is None else {settlement_cost.KEY: str(cost)}
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -207,9 +226,12 @@ class EvmRail(Rail[EvmAuthorization]):
         return evm.check(offer, call.payment_payload.payload)
 
     async def _simulate(self, call: FacilitatorCall, payment: EvmAuthorization) -> None:
-        (verdict,) = await self._simulator.check([Payment(payment)])
+        simulated = Payment(payment)
+        (verdict,) = await self._simulator.check([simulated])
         if verdict is not None:
             raise verdict
+        await self._prices.now()
+        self._costs.check(simulated)
 
     async def _settle(self, call: FacilitatorCall, payment: EvmAuthorization) -> Settlement:
         return await self._settlements.settle(payment)
@@ -227,6 +249,8 @@ class EvmRail(Rail[EvmAuthorization]):
             with failures.swallowed():
                 if self._account.is_overdue:
                     await self._account.mend()
+                if self._prices.age_s > READ_PRICE_EVERY_S:
+                    await self._prices.now()
                 if self._prices.unavailable_reason:
                     self._balance_monitor.read_soon()
                 if self._balance_monitor.is_due:

@@ -52,7 +52,7 @@ class Simulator:
     async def check(self, payments: Sequence[Payment]) -> list[Verdict]:
         """Check time windows, signatures and effects. Never raises.
 
-        Of payments that would settle it sets `gas`, `balance` and `is_isolated`.
+        Of payments that would settle it sets `gas`, `estimated`, `balance` and `is_isolated`.
         """
         verdicts: list[Verdict] = []
         now = int(time.time())
@@ -100,27 +100,28 @@ class Simulator:
                 raise PaymentRefused("invalid_exact_evm_payload_signature")
         if has_code:
             # The token asks this code about the signature, and it may take as much gas as it is given.
-            payment.gas = await self._estimate(authorization)
-            payment.is_isolated = True
+            await self._estimate(payment)
             return
         if failed:
             raise PaymentRefused(await self._reason(authorization))
         if isinstance(authorization, Deposit):  # never in a group, whose members are transfers of the token
-            payment.gas = await self._estimate(authorization)
-            payment.is_isolated = True
+            await self._estimate(payment)
             return
         payment.gas = TRANSFER_GAS
         payment.balance = int.from_bytes(bytes_of(balance))
         payment.is_isolated = payment.is_isolated or authorization.valid_before < now + NEAR_EXPIRY_S
 
-    async def _estimate(self, authorization: EvmAuthorization) -> int:
+    async def _estimate(self, payment: Payment) -> None:
+        authorization = payment.authorization
         try:
-            gas = number_of(await self._node.ask("eth_estimateGas", self._transfer(authorization, MAX_GAS)))
+            payment.estimated = number_of(
+                await self._node.ask("eth_estimateGas", self._transfer(authorization, MAX_GAS))
+            )
         except NODE_ERRORS as error:
             if not is_failure(error):
                 raise
             raise PaymentRefused(await self._reason(authorization)) from None
-        return int(gas * GAS_MARGIN)
+        payment.gas, payment.is_isolated = int(payment.estimated * GAS_MARGIN), True
 
     async def _reason(self, authorization: EvmAuthorization) -> str:
         """Why the transfer reverts, by the chain's state: the text of a revert differs between nodes, or is missing."""

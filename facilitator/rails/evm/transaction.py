@@ -75,9 +75,11 @@ class Payment:
         ended: gets the settlement, or why there is none. Nobody may be waiting for it.
         sent: the transaction that it is in; None before it was signed.
         gas: what its transaction may take when it makes no other payment.
+        estimated: the gas that the node says it takes, where its payer's code decides that, or it is a deposit; else 0.
         balance: what its payer had of the token when it was checked, in atomic units.
         is_isolated: it is in no group, because its payer's code decides how much gas it takes, or because it failed in one.
         failures: transactions that it was in and that paid nobody.
+        was_sent: it was in a transaction that has not made it.
         is_withdrawn: nobody waits for it, and it is not to be sent.
     """
 
@@ -85,9 +87,11 @@ class Payment:
     ended: asyncio.Future[Settlement] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     sent: Sent | None = None
     gas: int = 0
+    estimated: int = 0
     balance: int = 0
     is_isolated: bool = False
     failures: int = 0
+    was_sent: bool = False
     is_withdrawn: bool = False
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from facilitator.rails.solana.rail import SolanaRail
 from shared.settings.configured_token import configured_token
-from shared.settings.rails import SolanaRailSettings
 from shared.settings.secret_files import read_key
+from shared.settings.service import Settings
 from shared.x402.networks import SOLANA_USDC
 
 
-def rail(settings: SolanaRailSettings, name: str) -> SolanaRail:
+def rail(settings: Settings, name: str) -> SolanaRail:
     """Raises InvalidSetting."""
-    token = configured_token(SOLANA_USDC, settings.network, name)
-    return SolanaRail(token, settings.rpc_url, read_key(settings.settler_key_file))
+    own = settings.solana
+    token = configured_token(SOLANA_USDC, own.network, name)
+    return SolanaRail(token, own.rpc_url, read_key(own.settler_key_file))

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from api.pools import ROOM
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.outcome import Failed, Ok
+from shared.pools import POOLS
 from shared.settings.service import Settings
 from tests.api.paying import Payer, encoded, paid_with
 
@@ -53,7 +53,7 @@ async def test_p26_no_answer_may_be_cached_and_none_shows_the_payment(
     facilitator.script, facilitator.evidence = ["error500", "error500"], "unknown"
     await send(payer.payment())
     with monkeypatch.context() as full:
-        full.setitem(ROOM, Pool.MICRO, 0)
+        full.setitem(POOLS, Pool.MICRO, dataclasses.replace(POOLS[Pool.MICRO], room=0))
         await send(payer.payment())
     for failed in (
         Failed("upstream_failed", "No.", reason="captions_disabled"),

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
-from api.pools import ROOM
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
+from shared.pools import POOLS
 from tests.api.paying import Payer, paid_with
 
 PATH, FAKER = "/v1/cdp/echo", "/v1/cdp/faker"
@@ -52,7 +53,7 @@ async def test_p22_slow_settlements_take_no_more_than_the_seats(
 ) -> None:
     """A hundred payments whose settlement is slow, to use up what honest ones wait for: those beyond the slots are turned
     away uncharged and unclaimed, another pool is not disturbed, and afterwards the same payments are served."""
-    monkeypatch.setitem(ROOM, Pool.MICRO, 5)
+    monkeypatch.setitem(POOLS, Pool.MICRO, replace(POOLS[Pool.MICRO], room=5))
     exchanges.go_on = asyncio.Event()
     headers = [paid_with(Payer().payment()) for _ in range(100)]
     flood = [asyncio.ensure_future(shop.post(PATH, json={}, headers=one)) for one in headers]
@@ -96,7 +97,7 @@ async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Signatures that only the chain can judge, two hundred at once: never more verifications than slots, nothing claimed."""
-    monkeypatch.setitem(ROOM, Pool.MICRO, 8)
+    monkeypatch.setitem(POOLS, Pool.MICRO, replace(POOLS[Pool.MICRO], room=8))
     exchanges.go_on = asyncio.Event()
     headers = []
     for number in range(200):

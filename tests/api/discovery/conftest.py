@@ -37,7 +37,7 @@ class Circle(msgspec.Struct, tag="circle", tag_field="kind", rename="camel"):
 class Square(msgspec.Struct, tag="square", tag_field="kind", rename="camel"):
     """Not round.
 
-    A second paragraph, for developers: see `api.discovery.schemas`.
+    A second paragraph, for developers: see `jobs.schemas`.
     """
 
     side_length: float

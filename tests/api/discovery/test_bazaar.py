@@ -22,7 +22,7 @@ from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync
 from x402.schemas import PaymentRequired, PaymentRequirements
 
 from api.discovery import bazaar
-from api.discovery.catalogue import Catalogue
+from api.discovery.catalogue import Catalogue, Filters
 from api.discovery.listing import Listing, resource
 from api.discovery.routes import RESOURCES
 from jobs.catalogue import CATALOGUE
@@ -165,7 +165,8 @@ def test_a_buyer_reads_it_in_parts_with_the_sdk(shop: tuple[Listing, ...], base_
     def answer(request: httpx.Request) -> httpx.Response:
         asked = request.url.params
         assert request.url.path == RESOURCES
-        body = catalogue.resources(kind=asked["type"], limit=int(asked["limit"]), offset=int(asked["offset"]))
+        filters = Filters(kind=asked["type"], extension=asked["extensions"])
+        body = catalogue.resources(filters, limit=int(asked["limit"]), offset=int(asked["offset"]))
         return httpx.Response(200, content=body)
 
     found: list[dict[str, Any]] = []
@@ -173,13 +174,13 @@ def test_a_buyer_reads_it_in_parts_with_the_sdk(shop: tuple[Listing, ...], base_
         client = HTTPFacilitatorClientSync(FacilitatorConfig(url=base_url, http_client=http))
         for offset in range(0, 30, 10):
             listed = with_bazaar(client).extensions.bazaar.list_resources(
-                ListDiscoveryResourcesParams(type="http", limit=10, offset=offset)
+                ListDiscoveryResourcesParams(type="http", extensions="bazaar", limit=10, offset=offset)
             )
             assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (10, offset, 28)
             found += [item.resource for item in listed.items]
     assert found == [item["resource"] for item in json.loads(catalogue.documents["/bazaar.json"])["items"]]
     nothing = {"x402Version": 2, "items": [], "pagination": {"limit": 20, "offset": 0, "total": 0}}
-    assert json.loads(catalogue.resources(kind="mcp")) == nothing
+    assert json.loads(catalogue.resources(Filters(kind="mcp"))) == nothing
 
 
 def test_an_empty_shop_has_an_empty_catalogue() -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from api.discovery import schemas
+from jobs import schemas
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from tests.api.discovery.conftest import make_endpoint

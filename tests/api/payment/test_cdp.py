@@ -152,4 +152,5 @@ async def test_its_words_for_a_refusal_and_for_what_is_open(
 def test_rails_that_coinbase_does_not_settle_have_no_such_setting() -> None:
     """Ethereum itself, Stellar and the XRP Ledger."""
     names = {name for name in Settings().variables() if name.endswith("_CDP_KEY_FILE")}
-    assert names == {"COINSLOT_EVM_FACILITATOR_CDP_KEY_FILE", "COINSLOT_SOLANA_FACILITATOR_CDP_KEY_FILE"}
+    settled_on = {"EVM_FACILITATOR", "EVM_LISTING_FACILITATOR", "SOLANA_FACILITATOR"}
+    assert names == {f"COINSLOT_{name}_CDP_KEY_FILE" for name in settled_on}

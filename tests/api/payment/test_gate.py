@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import json
 import time
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +15,14 @@ import pytest
 
 from api.http import Answer, respond
 from api.payment.binding import Binder
+from api.payment.cost_limit import CostLimit
 from api.payment.facilitator import Facilitator
 from api.payment.gate import MAX_HEAD_BYTES, UNPAID, PaymentGate
 from api.payment.headers import MAX_VALUES
 from api.payment.health import Health
 from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint, Flavour
 from shared.settings.rails import (
     EthereumRailSettings,
@@ -129,6 +131,45 @@ def test_a_rail_that_is_down_from_the_start_is_not_offered(rails: Any) -> None:
     """Tills are made after rails."""
     take_down(rails[0])
     assert offered(PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER).refuse(UNPAID)) == [OTHER]
+
+
+def test_a_price_that_is_not_worth_its_settlement_is_not_offered_there(
+    rails: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A dearer endpoint is; without another rail the challenge has it all the same. What does not change stays the same
+    object, discovery shows every rail, and the log has one line for each crossing."""
+    base, _ = rails
+    base.health.costs = CostLimit(Fraction(1, 2))
+    cheap, dear, lone = (
+        PaymentGate(endpoint, sold, "http://shop.test", BINDER)
+        for endpoint, sold in ((echo.ENDPOINT, rails), (BY_NAME["web-diff"], rails), (echo.ENDPOINT, rails[:1]))
+    )
+    shown = cheap.listing
+
+    def says(cost: int) -> None:
+        base.health._hear(
+            SupportedKind(x402_version=2, scheme=SCHEME, network=BASE, extra={"settlementCost": str(cost)})
+        )
+
+    for cost, of_cheap, of_dear in (
+        (500, [BASE, OTHER], [BASE, OTHER]),
+        (501, [OTHER], [BASE, OTHER]),
+        (450, [OTHER], [BASE, OTHER]),
+        (40_001, [OTHER], [OTHER]),
+        (400, [BASE, OTHER], [BASE, OTHER]),
+    ):
+        says(cost)
+        assert (offered(cheap.refuse(UNPAID)), offered(dear.refuse(UNPAID))) == (of_cheap, of_dear)
+        assert offered(lone.refuse(UNPAID)) == [BASE]
+    before = dear.offered
+    says(401)
+    assert dear.offered is before
+    assert cheap.listing == shown
+    assert [record.getMessage() for record in caplog.records if " echo " in f" {record.getMessage()} "][::2] == [
+        "echo is not offered on base: a settlement costs 501 of its 1000 atomic units",
+        "echo is offered on base again: its settlement costs less",
+    ]
+    assert base.health.terms == {}
 
 
 def completed(offer: Offer, terms: dict[str, Any]) -> Offer | None:

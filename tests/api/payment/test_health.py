@@ -243,6 +243,25 @@ async def test_callers_are_told_when_it_is_looked_at_again(stranger: Any, starte
         assert watched.health.retry_after_s == 8
 
 
+async def test_what_a_settlement_costs_is_asked_for_often(
+    stranger: Any, started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a second after the last question when the facilitator has refused one for its cost. Junk is no cost."""
+    for name in ("FINE_S", "SOON_S"):
+        monkeypatch.setattr(module, name, 60.0)
+    monkeypatch.setattr(module, "COST_SOON_S", 0.0)
+    stranger.supports({**KIND, "extra": {"settlementCost": "258"}})
+    async with started(Watched(stranger.url)) as watched:
+        await stranger.saw(1)
+        await watched.until(lambda: watched.health.costs.cost == 258)
+        assert watched.health._next_at - watched.health._asked_at == module.COST_S
+        for junk in (7, "-7", "x", None, "9" * 31):
+            stranger.supports({**KIND, "extra": {"settlementCost": junk}})
+            watched.health.ask_soon()
+            await stranger.saw(len(stranger.seen) + 1)
+        assert (watched.health.costs.cost, watched.health.terms, watched.health.is_up) == (258, {}, True)
+
+
 async def test_readiness_asks_one_question_for_all_who_want_to_know(
     stranger: Any, started: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from api.redis_client import Commands, Redis, RedisBroken, RedisLost, RedisRefus
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
-from shared.outcome import Failed, Ok, Outcome
+from shared.outcome import NOT_STORED, Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection
@@ -359,22 +359,39 @@ async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answer
     assert opened(claim, (await ledger.claim(claim)).answer) == Ok(b"1")
 
 
-async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Commands) -> None:
-    """And said to be, for ever."""
+async def a_day_later(ledger: Ledger, client: Commands, claim: Claim) -> None:
+    """Of a payment that is settled and has no driver."""
+    await client.call("HINCRBY", record_key(claim.payment_id), "settled", -24 * 3600 * 1000)
+    await make_due(client, claim)
+    assert await taken(ledger, claim) is None
+
+
+async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Commands, answers: Done) -> None:
+    """And said to be, for ever: no late answer is stored, for a refund may be under way."""
     claim = a_claim()
     await settled(ledger, claim)
     await ledger.release(claim.payment_id)
     await make_due(client, claim)
     assert await taken(ledger, claim) is None
     assert (await ledger.peek(claim)).verdict is Verdict.IDLE
-    await client.call("HINCRBY", record_key(claim.payment_id), "settled", -24 * 3600 * 1000)
-    await make_due(client, claim)
-    assert await taken(ledger, claim) is None
+    await a_day_later(ledger, client, claim)
+    assert SEALER.open(answers(claim.payment_id, Ok(b"1")), ENDPOINT, claim.payment_id, b"") == NOT_STORED
+    assert await client.call("TTL", record_key(claim.payment_id)) == -1
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.receipt) == (Verdict.FAILED, RECEIPT)
     assert await client.call("ZSCORE", REFUNDABLE[bucket_of(claim.payment_id)], claim.payment_id)
     assert (await journal(client, claim))[-1] == "FAILED"
     assert not await ledger.settled(claim.payment_id, RECEIPT, 1)
+
+
+async def test_what_the_chain_took_back_is_not_refundable(ledger: Ledger, client: Commands) -> None:
+    claim = a_claim()
+    await settled(ledger, claim)
+    await ledger.release(claim.payment_id)
+    assert await ledger.taken_back(claim.payment_id, ("eip155:8453", "0x833"), 1_000)
+    await a_day_later(ledger, client, claim)
+    assert (await ledger.claim(claim)).verdict is Verdict.FAILED
+    assert await client.call("ZSCORE", REFUNDABLE[bucket_of(claim.payment_id)], claim.payment_id) is None
 
 
 async def test_a_refusal_is_looked_into_once_more(ledger: Ledger, client: Commands) -> None:

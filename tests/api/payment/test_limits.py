@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.payment.limits import DEFAULTS, IN_FLIGHT, NO_LIMIT, Limit, Limits, Quota
+from api.payment.limits import IN_FLIGHT, NO_LIMIT, Limit, Limits, Quota
 from shared.endpoint import Pool
 from shared.settings.service import InvalidSetting
 from tests.each import each
@@ -12,8 +12,9 @@ from tests.each import each
 
 def test_every_pool_has_a_rate() -> None:
     """Ten a second for calculations, two for what goes out, one every three seconds for a browser."""
-    assert set(DEFAULTS) == set(Pool)
-    assert (DEFAULTS[Pool.FAST], DEFAULTS[Pool.NET], DEFAULTS[Pool.RENDER]) == (
+    limits = Limits()
+    assert all(limits.of(pool).interval_ms for pool in Pool)
+    assert (limits.of(Pool.FAST), limits.of(Pool.NET), limits.of(Pool.RENDER)) == (
         Limit(100, 20),
         Limit(500, 10),
         Limit(3000, 3),
@@ -25,7 +26,7 @@ def test_rates_are_changed_by_pool() -> None:
     limits = Limits(" fast=2.5/7, render=100/1 ")
     assert limits.of(Pool.FAST) == Limit(400, 7)
     assert limits.of(Pool.RENDER) == Limit(10, 1)
-    assert limits.of(Pool.MICRO) == DEFAULTS[Pool.MICRO]
+    assert limits.of(Pool.MICRO) == Limits().of(Pool.MICRO)
     assert {Limits("off").of(pool) for pool in Pool} == {NO_LIMIT}
 
 

@@ -65,7 +65,7 @@ async def test_settle_calls_are_counted_by_their_result(
     counted: list[tuple[Any, ...]] = []
     monkeypatch.setattr(rails, "metrics", SimpleNamespace(settle=lambda *seen: counted.append(seen)))
 
-    async def settle(payment: Payment, offer: Offer, *, payer: str) -> Settlement:
+    async def settle(payment: Payment, offer: Offer, **_: Any) -> Settlement:
         if failure is not None:
             raise failure
         return SETTLEMENT

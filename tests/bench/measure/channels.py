@@ -205,6 +205,7 @@ def _environment(sandbox: EvmSandbox, folder: Path) -> dict[str, str]:
         "COINSLOT_EVM_CLAIM_VALUE": "100000000",
         "COINSLOT_EVM_SPACING_MS": "0",
         "COINSLOT_EVM_MAX_FEE_GWEI": "1000",
+        "COINSLOT_MAX_COST_SHARE": "off",
     }
 
 

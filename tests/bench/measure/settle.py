@@ -176,5 +176,6 @@ def _environment(system: System, sandbox: EvmSandbox, folder: Path) -> dict[str,
         "COINSLOT_EVM_SETTLER_KEY_FILE": str(key),
         "COINSLOT_EVM_SPACING_MS": "0",
         "COINSLOT_EVM_MAX_FEE_GWEI": "1000",
+        "COINSLOT_MAX_COST_SHARE": "off",
         "COINSLOT_EVM_BATCH": "1" if system is ONE_BY_ONE else "50",
     }

@@ -12,6 +12,7 @@ import os
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from unittest.mock import patch
 
 import msgspec
@@ -27,13 +28,13 @@ from api.http import Answer
 from api.long_bodies import LONG_BYTES
 from api.payment.headers import find_payment
 from api.pipeline import PaidCall
-from api.pools import ROOM
 from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 from shared.outcome import Failed
+from shared.pools import POOLS
 from shared.process.allocator import keep_freed_memory
 from shared.process.gc_tuning import tune_gc
 from shared.queue.message import Arguments
@@ -109,7 +110,7 @@ class UnpaidCall(PaidCall):
 
 def create_app() -> Rsgi:
     """The real application around the unpaid call. Callers are not refused for their number: it is what is measured."""
-    ROOM.update(dict.fromkeys(Pool, 10_000))
+    POOLS.update({pool: replace(policy, room=10_000) for pool, policy in POOLS.items()})
     with patch.object(api.app, "PaidCall", UnpaidCall):
         app = api.app.create_app(catalogue=CATALOGUE)
     tune_gc()

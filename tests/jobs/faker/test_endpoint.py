@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from api.body_problems import invalid_field
-from api.discovery import schemas
+from jobs import schemas
 from jobs.faker.allowlist import METHODS
 from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long
 from jobs.faker.locales import LOCALES

@@ -191,7 +191,7 @@ def _refuse_namespaces() -> None:
 
 def main(options: list[str]) -> None:
     """Be a fork server without what the options take away."""
-    catalogue.BY_NAME["attempt"] = dataclasses.replace(echo.ENDPOINT, name="attempt", run=run)  # type: ignore[index]
+    catalogue.installed_by_name()["attempt"] = dataclasses.replace(echo.ENDPOINT, name="attempt", run=run)
     fork_server._load = lambda pools: None  # type: ignore[assignment]
     if "user" in options:
         _become_a_user()
