@@ -22,7 +22,7 @@ from coinslot.signer import Unpayable
 from ops import chains
 from ops.books.facts import folded
 from ops.books.revenue import plain
-from ops.rehearsal import FAIL, Refused, Step
+from ops.rehearsal import FAIL, NOTE, Level, Refused, Step
 from shared.money import Price
 from shared.networks import NETWORKS
 from shared.settings.rails import RailSettings
@@ -32,6 +32,9 @@ from shared.x402.networks import Rail, Token
 from shared.x402.wire import Offer
 
 FIRST_CALL = "echo"
+_WHY_NONE = (
+    "its facilitator is down or refuses us, or a settlement costs too much for the price (COINSLOT_MAX_COST_SHARE)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,25 +164,34 @@ def quotes(exchange: BlockingExchange, base_url: str, calls: Sequence[str]) -> t
 
 
 def planned(found: Sequence[Till], challenges: Mapping[str, Quote]) -> tuple[list[Planned], list[Step]]:
-    """What is bought on each rail, and steps for what cannot be, because it is wrong. A call that other calls are sold beside
-    may be sold on fewer rails."""
+    """What is bought on each rail; with steps for what is wrong, and for calls that are sold on other rails only."""
     plan: list[Planned] = []
     steps: list[Step] = []
     for till in found:
-        is_sold = False
+        others = []
         for call, quote in challenges.items():
-            for offer in quote.challenge.accepts:
-                if offer.scheme == SCHEME and chains.rail_of(offer.network, offer.asset) == (till.rail, till.token):
-                    is_sold = True
-                    one = _planned(till, call, offer, quote)
-                    if isinstance(one, Planned):
-                        plan.append(one)
-                    else:
-                        steps.append(one)
-        if challenges and not is_sold:
-            why = f"there is no offer on {till.own.network}: its facilitator is down, or refuses us. See coinslot-ops doctor"
-            steps.append(Step(FAIL, till.rail, "", "challenge", why, {}))
+            if (offer := _offer(till, quote)) is None:
+                others.append(call)
+                continue
+            one = _planned(till, call, offer, quote)
+            if isinstance(one, Planned):
+                plan.append(one)
+            else:
+                steps.append(one)
+        level: Level = NOTE
+        why = f"not offered on it: {', '.join(others)}"
+        if len(others) == len(challenges):
+            level, why = FAIL, f"there is no offer on {till.own.network}: {_WHY_NONE}. See coinslot-ops doctor"
+        if others:
+            steps.append(Step(level, till.rail, "", "challenge", why, {"calls": others}))
     return plan, steps
+
+
+def _offer(till: Till, quote: Quote) -> Offer | None:
+    for offer in quote.challenge.accepts:
+        if offer.scheme == SCHEME and chains.rail_of(offer.network, offer.asset) == (till.rail, till.token):
+            return offer
+    return None
 
 
 def _planned(till: Till, call: str, offer: Offer, quote: Quote) -> Planned | Step:

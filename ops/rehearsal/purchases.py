@@ -58,18 +58,17 @@ def bought(planned: Planned, exchange: BlockingExchange) -> Iterator[Step]:
         charged = {True: "charged", False: "not charged", "unknown": "perhaps charged"}[error.charged]
         yield step(FAIL, "payment", f"{charged}: {error.sentences.rstrip('. ')}{kept}", charged=error.charged)
         return
-    receipt = answer.receipt
-    answered_s = time.monotonic() - sent_at[0]
-    payer = till.buyer.signer.address
-    yield step(
-        OK, "payment", f"{payer} was answered after {answered_s:.2f} s", payer=payer, seconds=round(answered_s, 3)
-    )
+    if not sent_at:
+        yield step(FAIL, "payment", "it was answered without a payment")
+        return
+    receipt, payer, seconds = answer.receipt, till.buyer.signer.address, round(time.monotonic() - sent_at[0], 3)
+    yield step(OK, "payment", f"{payer} was answered after {seconds} s", payer=payer, seconds=seconds)
     wrong = wrongs_of(receipt, planned)
     if receipt is None or wrong:
         yield step(FAIL, "receipt", "; ".join(wrong))
         return
     yield step(OK, "receipt", f"settled in {receipt.transaction}", transaction=receipt.transaction)
-    yield from _on_chain(planned, receipt.transaction, sent_at[0], before, has)
+    yield from on_chain(planned, receipt.transaction, sent_at[0], before, has)
 
 
 def _buy(planned: Planned, exchange: BlockingExchange, on_sent: Callable[[], None]) -> Answer:
@@ -117,21 +116,26 @@ def wrongs_of(receipt: Settlement | None, planned: Planned) -> list[str]:
     return found
 
 
-def _on_chain(
+def on_chain(
     planned: Planned, transaction: str, sent_at: float, before: Decimal, has: Callable[[], Decimal]
 ) -> Iterator[Step]:
+    """What the chain shows of a transaction that is said to have paid.
+
+    Args:
+        sent_at: when the payment was sent, as time.monotonic() has it.
+        before: what the recipient had then.
+        has: what it has.
+    """
     till, step = planned.till, partial(_step, planned)
     final = chains.finality(till.name, till.own)
     give_up_at = sent_at + FINAL_WITHIN_S
     if why := _awaited(lambda: chains.is_final(till.name, till.node, till.own, transaction), give_up_at):
-        yield step(FAIL, "finality", f"its node does not show {final} within {FINAL_WITHIN_S:.0f} s{why}")
+        yield step(FAIL, "finality", f"its node does not show {final}{why}")
         return
-    final_s = time.monotonic() - sent_at
-    yield step(OK, "finality", f"{final} after {final_s:.2f} s", seconds=round(final_s, 3))
+    seconds = round(time.monotonic() - sent_at, 3)
+    yield step(OK, "finality", f"{final} after {seconds} s", seconds=seconds)
     if why := _awaited(lambda: _transfer(planned, transaction) is not None, give_up_at):
-        yield step(
-            FAIL, "transfer", f"{transaction} has no transfer of the price from the payer to {till.own.pay_to}{why}"
-        )
+        yield step(FAIL, "transfer", f"{transaction} does not pay the price from the payer to {till.own.pay_to}{why}")
         return
     yield step(OK, "transfer", f"{planned.price.text()} {till.token.symbol} arrived at {till.own.pay_to}")
     try:
@@ -147,7 +151,7 @@ def _awaited(is_so: Callable[[], bool], give_up_at: float) -> str:
         try:
             if is_so():
                 return ""
-            why = "."
+            why = f", {FINAL_WITHIN_S:.0f} s after the payment"
         except (*NODE_ERRORS, NotKept) as error:
             why = f": {_why(error)}"
         if time.monotonic() > give_up_at:
@@ -156,15 +160,10 @@ def _awaited(is_so: Callable[[], bool], give_up_at: float) -> str:
 
 
 def _transfer(planned: Planned, transaction: str) -> Transfer | None:
-    till, payer = planned.till, planned.till.buyer.signer.address
-    since = int(time.time() - FINAL_WITHIN_S) - CLOCKS_S
-    for moved in chains.transfers(till.name, till.node, till.own, till.token, since):
-        if (moved.transaction, folded(moved.payer)) == (
-            transaction,
-            folded(payer),
-        ) and moved.amount == planned.offer.amount:
-            return moved
-    return None
+    till = planned.till
+    wanted = (transaction, folded(till.buyer.signer.address), planned.offer.amount)
+    moves = chains.transfers(till.name, till.node, till.own, till.token, int(time.time() - FINAL_WITHIN_S) - CLOCKS_S)
+    return next((one for one in moves if (one.transaction, folded(one.payer), one.amount) == wanted), None)
 
 
 def balanced(planned: Planned, before: Decimal, after: Decimal) -> Step:
@@ -173,14 +172,11 @@ def balanced(planned: Planned, before: Decimal, after: Decimal) -> Step:
     seen = {"before": plain(before), "after": plain(after)}
     detail = f"the recipient had {plain(before)} and has {plain(after)} {planned.till.token.symbol}"
     if grown == price:
-        return _step(planned, OK, "balance", f"{detail}: {plain(price)} more", **seen)
+        return _step(planned, OK, "balance", f"{detail}: the price more", **seen)
     if grown > price:
-        return _step(
-            planned, NOTE, "balance", f"{detail}: {plain(grown - price)} more than the price. Do others buy?", **seen
-        )
-    return _step(
-        planned, FAIL, "balance", f"{detail}: not {plain(price)} more. Did something leave the account?", **seen
-    )
+        more = f"{plain(grown - price)} more than the price. Do others buy?"
+        return _step(planned, NOTE, "balance", f"{detail}: {more}", **seen)
+    return _step(planned, FAIL, "balance", f"{detail}: not the price more. Did something leave the account?", **seen)
 
 
 def _fee(planned: Planned, transaction: str) -> Step:
@@ -205,7 +201,7 @@ def differences(till: Till, quote: Quote) -> Iterator[Step]:
         quote: of one of the calls.
     """
     row, own = NETWORKS[till.name], till.own
-    told = []
+    told = list(till.buyer.warnings)
     if not till.buyer.is_sandbox:
         what = "money" if own.network == row.default else "test tokens"
         told.append(f"{row.names.get(own.network, own.network)}, a network with {what} and other users")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import secrets
+import time
 from collections import defaultdict
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coinslot.blocking_exchange import BlockingExchange
 from compose.sandbox import fixtures
 from ops.main import main
+from ops.rehearsal import plan, purchases
 from shared.settings.sandbox_path import ENVIRONMENT
 from shared.settings.service import Settings
 from shared.x402.networks import Rail
+from shared.x402.solana_address import encode_base58
 from tests.e2e.test_books import held
 
 RAILS = (Rail.BASE, Rail.SOLANA, Rail.STELLAR, Rail.XRPL_USDC, Rail.XRPL_RLUSD)
@@ -77,6 +83,38 @@ def test_each_step_on_each_rail_is_right(settings: Settings, rehearse: Rehearse)
         assert seen["balance"]["before"] != seen["balance"]["after"]
         assert float(after[rail] - before[rail]) == atomic.get(rail, 0.001)
         assert seen["receipt"]["transaction"]
+
+
+def test_a_transaction_that_does_not_pay_is_found_out(service: Any, settings: Settings, rehearse: Rehearse) -> None:
+    """Whatever a receipt says: the chains do not know it, or it has paid another price."""
+    _, found, _ = rehearse("json-repair")
+    settings = dataclasses.replace(settings, base_url=service.base_url)
+    given = {"key_files": {}, "nodes": {}, "most": Decimal(1), "env": os.environ, "folder": Path()}
+    tills = plan.tills(settings, [], **given)
+    with BlockingExchange(service.base_url, timeout_s=30) as exchange:
+        quotes, _ = plan.quotes(exchange, service.base_url, ["echo"])
+    echoes, _ = plan.planned(tills, quotes)
+    assert [one.till.rail for one in echoes] == list(RAILS)
+    unknown = {"base": f"0x{'11' * 32}", "solana": encode_base58(bytes([1] * 64)), "stellar": "11" * 32}
+    long_ago = time.monotonic() - purchases.FINAL_WITHIN_S
+    for echo in echoes:
+        seen = {step["step"]: step["seen"] for step in found[echo.till.rail]}
+        for transaction, wrong in (
+            (unknown.get(echo.till.rail, "11" * 32), "finality"),
+            (seen["receipt"]["transaction"], "transfer"),
+        ):
+            *_, last = purchases.on_chain(echo, transaction, long_ago, Decimal(0), Decimal)
+            assert (last.level, last.step) == ("fail", wrong)
+
+
+def test_a_call_that_is_sold_on_other_rails_is_noted(rehearse: Rehearse) -> None:
+    """The other one is bought."""
+    code, found, _ = rehearse("xrpl-wallet-watch", "echo", "--rail", "base")
+    assert [(step["level"], step["step"]) for step in found["base"]] == [
+        ("note", "challenge"),
+        *(("ok", name) for name in STEPS),
+    ]
+    assert (code, found["base"][0]["detail"]) == (0, "not offered on it: xrpl-wallet-watch")
 
 
 def test_what_is_wrong_is_said_and_not_bought(settings: Settings, rehearse: Rehearse, key_file: Path) -> None:
