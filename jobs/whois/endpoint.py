@@ -3,7 +3,7 @@
 - IANA names the registry's server, which is asked for the registrable domain (`a.co.uk` for `www.a.co.uk`). If the registry's
   record is thin, the registrar's server that it names is asked too. Its data only fill gaps.
 - A domain that does not exist is an answer: `registered` is false. It is null when the registry reserves or blocks the
-  name, and when the text does not say. `raw` has the text in any case.
+  name, and when the text does not say: `registeredReason` says which. `raw` has the text in any case.
 - A registry without a WHOIS server is a final answer (`no_whois_server`), and refused before the payment where this is known.
 - Dates without a time are midnight, and times without a zone count as UTC. "before Aug-1996" is not a date.
 - An answer may be up to three minutes old (`ageSeconds`), so that we do not ask a registry the same question twice.
@@ -22,6 +22,7 @@ from jobs import hosts
 from jobs.fields import Ok, doc
 from jobs.ports import Context
 from jobs.site import Site, SiteRequest
+from jobs.whois.reason import Reason
 from jobs.whois.registries import WITHOUT_SERVER
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
@@ -80,6 +81,13 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         bool | None,
         doc("Whether the domain is registered. Null when the name is reserved or the registry does not say."),
     ]
+    registered_reason: Annotated[
+        Reason | None,
+        doc(
+            "Why `registered` is null: `reserved` when nobody may register the name, `ending` when its registration has ended "
+            "and it is not free yet, `refused` when the server refuses to answer, `unclear` when the text does not say."
+        ),
+    ]
     registrar: Annotated[str | None, doc("The registrar's name.")]
     registrar_iana_id: Annotated[str | None, doc("The registrar's number at IANA, as text.")]
     registrar_url: Annotated[str | None, doc("The registrar's website.")]
@@ -118,6 +126,7 @@ def run(request: Request, context: Context) -> Response:
         domain=domain,
         unicode_domain=search.names[-1],
         registered=record.registered,
+        registered_reason=record.reason,
         registrar=record.registrar,
         registrar_iana_id=record.registrar_iana_id,
         registrar_url=record.registrar_url,
@@ -181,6 +190,7 @@ ENDPOINT = Endpoint(
             "domain": "example.com",
             "unicodeDomain": "example.com",
             "registered": True,
+            "registeredReason": None,
             "registrar": "RESERVED-Internet Assigned Numbers Authority",
             "registrarIanaId": "376",
             "registrarUrl": "http://res-dom.iana.org",

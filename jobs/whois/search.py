@@ -112,7 +112,7 @@ class Search:
             thicker = self._ask(hosts.public_host(server, self._site), GENERIC)
         except (NotPublic, BlockedAddress, UpstreamFailed):
             return record
-        return replace(record.completed(thicker), registered=True) if thicker.registered else record
+        return replace(record.completed(thicker), registered=True, reason=None) if thicker.registered else record
 
 
 def referral(text: str) -> str | None:
