@@ -252,7 +252,7 @@ def _verdict(findings: _Findings, speech: Speech, rules: Rules, *, is_named: boo
     if (
         findings.evidence >= (1 if is_named else 2)
         and not (free or held)
-        and not (speech.is_free and findings.evidence < 2)
+        and not (findings.evidence < 2 and speech.is_free)
     ):
         return True
     if findings.evidence >= 2 and (findings.names or any(findings.first(Field.CREATED))):

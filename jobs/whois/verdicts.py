@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from jobs.whois.lines import Token
@@ -45,6 +46,11 @@ _REFUSED = re.compile(
     r"|please wait\b|querying too|requests of this client"
 )
 """What a server says that refuses this question."""
+_HAPPENED = re.compile(
+    r"\b(?:has|have) (?:now |already |currently |temporarily |been )*"
+    r"(?:exceeded|reached|blocked|banned|denied|refused|rejected|suspended|throttled|(?:black|block|deny|grey)[- ]?listed)\b"
+)
+"""What is no rule, whatever the rest of the sentence says."""
 _TERSE = re.compile(
     r"\b(?:denied|forbidden|banned|refused|rejected|throttl\w*|quota|(?:black|block|deny|grey)[- ]?list\w*"
     r"|rate[- ]?limit\w*|exceed\w*|overload\w*|too (?:many|fast|often)|fair use|not authori[sz]ed|unauthori[sz]ed"
@@ -75,15 +81,20 @@ _ENDING = re.compile(
 """A name that had an owner until lately, and that nobody can register yet."""
 
 
+_SENTENCE_END = re.compile(r"(?<=[.!?;]) +")
+
+
 class _Sentence(NamedTuple):
     """A line, folded, with § for the domain's name.
 
     Attributes:
+        parts: the sentences in it.
         opening: the lines before it that end no sentence.
         is_short: its paragraph is short.
     """
 
     text: str
+    parts: tuple[str, ...]
     opening: str
     is_short: bool
 
@@ -96,9 +107,12 @@ class Speech:
     """
 
     def __init__(self, tokens: Sequence[Token], names: Sequence[str]) -> None:
+        self._tokens, self._names = tokens, names
         self._top = "" if not names or private_suffix(names[0]) else names[0].rpartition(".")[2]
-        self._sentences = list(_sentences(tokens, names))
-        self._lines = len(tokens)
+
+    @cached_property
+    def _sentences(self) -> list[_Sentence]:
+        return list(_sentences(self._tokens, self._names))
 
     @property
     def is_free(self) -> bool:
@@ -135,13 +149,13 @@ class Speech:
         A rule for everybody ("access is rate limited", "if you exceed the limit, you are blocked") is none, unless the text
         has nothing else to say.
         """
-        is_terse = self._lines <= 12
+        is_terse = len(self._tokens) <= 12
         said = [one for one in self._sentences if (one.is_short or is_terse) and _REFUSED.search(one.text)]
-        if any(not _CONDITION.search(one.opening + one.text) for one in said):
+        if any(_is_fact(one.opening, part) for one in said for part in one.parts):
             return True
-        if self.is_free or self.is_held:
+        if len(self._tokens) > TERSE_LINES or self.is_free or self.is_held:
             return False
-        return bool(said) or (self._lines <= TERSE_LINES and any(_TERSE.search(one.text) for one in self._sentences))
+        return bool(said) or any(_TERSE.search(one.text) for one in self._sentences)
 
     def _short_lines(self) -> Iterator[_Sentence]:
         return (one for one in self._sentences if one.is_short and not is_no_match(one.text, self._top))
@@ -166,7 +180,18 @@ def _folded(paragraph: Sequence[Token], names: Sequence[str]) -> Iterator[_Sente
         text = token.text.lower()
         for name in names:
             text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", f" {ASKED} ", text)
-        words = re.sub(rf"[^\w{ASKED}'-]+", " ", text.replace("_", " ")).replace(" - ", " ")
-        folded = re.sub(r"^(?:error )?\d{1,4} ", "error ", " ".join(words.split()).strip("'- "))
-        yield _Sentence(folded, opening, is_short)
-        opening = "" if token.text.endswith((".", "!", "?", ":")) else f"{opening}{folded} "[-LONGEST_SENTENCE:]
+        parts = tuple(_fold(part) for part in _SENTENCE_END.split(text))
+        yield _Sentence(_fold(text), parts, opening, is_short)
+        opening = "" if text.endswith((".", "!", "?", ":")) else f"{opening}{parts[-1]} "[-LONGEST_SENTENCE:]
+
+
+def _fold(text: str) -> str:
+    words = re.sub(rf"[^\w{ASKED}'-]+", " ", text.replace("_", " ")).replace(" - ", " ")
+    return re.sub(r"^(?:error )?\d{1,4} ", "error ", " ".join(words.split()).strip("'- "))
+
+
+def _is_fact(opening: str, sentence: str) -> bool:
+    """Whether a sentence refuses, and is no rule."""
+    if happened := _HAPPENED.search(sentence):
+        return not _CONDITION.search(opening + sentence[: happened.start()])
+    return _REFUSED.search(sentence) is not None and not _CONDITION.search(opening + sentence)

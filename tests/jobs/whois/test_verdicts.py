@@ -40,6 +40,8 @@ THROTTLED = [
     "The maximum number of requests per second has been exceeded.\n",
     "-3: IP address blacklisted\n",
     "Server is busy now, please try again later.\n",
+    "Query limit exceeded. If you need more, you may write to us.\n",
+    "Your address has been blocked; if this is wrong, please write to us.\n",
 ]
 
 TERSE = [
@@ -144,10 +146,13 @@ def test_a_refusal_comes_before_a_statement(text: str) -> None:
 
 
 def test_a_rule_about_queries_is_no_refusal() -> None:
-    """Terms of use below a statement say what would happen."""
-    text = "No match for a-name.com\n\n% If too many queries are sent, access may be denied.\n"
-    assert not is_refusal(text)
-    assert read(text, ["a-name.com"]).registered is False
+    """Terms of use say what would happen, also below a statement that nobody understands."""
+    rule = "% If too many queries are sent, access may be denied.\n"
+    other = "% Write to us if your address has been blocked.\n% Access is denied if clients\n% send too many queries.\n"
+    for statement, registered in (("No match for a-name.com\n", False), ("Ukjent\n% Velkommen\n", None)):
+        for text in (f"{statement}\n{rule}", f"{statement}\n{other}"):
+            assert not is_refusal(text)
+            assert read(text, ["a-name.com"]).registered is registered
 
 
 @each("text", SILENT)
