@@ -14,6 +14,14 @@ WITHOUT_SERVER = names(
 """Top-level domains for which IANA names neither a WHOIS nor an RDAP server; most have a web form instead. scripts/data prints
 which of them has one now: it is removed here."""
 
+SECOND_LEVEL = {
+    "co.za": "whois.registry.net.za",
+    "net.za": "net-whois.registry.net.za",
+    "org.za": "org-whois.registry.net.za",
+    "web.za": "web-whois.registry.net.za",
+}
+"""Servers of registries below a top-level domain for which IANA names none."""
+
 _CENTRALNIC = names(
     """
     ae.org africa.com br.com cn.com co.com co.nl co.no com.de com.se de.com eu.com gb.net gr.com hu.net in.net jp.net jpn.com

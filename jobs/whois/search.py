@@ -13,7 +13,7 @@ from jobs.ports import Ports, WhoisText
 from jobs.whois.lines import tokens
 from jobs.whois.rdap import read_rdap
 from jobs.whois.record import Record, read
-from jobs.whois.registries import PRIVATE, private_suffix
+from jobs.whois.registries import PRIVATE, SECOND_LEVEL, private_suffix
 from jobs.whois.rules import GENERIC, Rules, rules_of
 from jobs.whois.text import cut, decode
 from jobs.whois.values import whois_server
@@ -137,7 +137,7 @@ class Search:
             return PRIVATE[private]
         text = self._whois.ask(self._whois.root, self._top, deadline=self._deadline)
         self.visited.append(self._whois.root)
-        server = referral(decode(text.raw))
+        server = referral(decode(text.raw)) or SECOND_LEVEL.get(".".join(self._domain.split(".")[-2:]))
         if server == self._whois.root:  # IANA itself is the registry of .int and .arpa
             return server
         try:

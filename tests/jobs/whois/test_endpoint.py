@@ -379,6 +379,15 @@ def test_both_fail(domain: str, second: str, reason: str) -> None:
     assert {"tls_failure", "too_large"} < set(ENDPOINT.failures)
 
 
+def test_a_registry_of_the_second_level() -> None:
+    """IANA names no server for .za, and its registries have some."""
+    servers = Servers({(ROOT, "za"): "domain: ZA\n", ("whois.registry.net.za", "a.co.za"): "Available\n"})
+    given = answer("www.a.co.za", servers)
+    assert (given["domain"], given["registered"], given["whoisServer"]) == ("a.co.za", False, "whois.registry.net.za")
+    with pytest.raises(UpstreamFailed):
+        answer("a.law.za", servers)
+
+
 def test_a_private_registry_has_no_rdap() -> None:
     """The bootstrap file's server of .com knows nothing of names below uk.com."""
     failing = Servers({("whois.centralnic.com", "a.uk.com"): UpstreamFailed("late", reason="timeout")})
