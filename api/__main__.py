@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import sys
@@ -18,12 +17,14 @@ from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
 from shared.observability.metrics import metrics
 from shared.process.allocator import keep_freed_memory
+from shared.process.command_line import command_line
 from shared.process.forked_workers import prepare_forks
 from shared.process.gc_tuning import tune_gc
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
 from shared.sealing.keys import read_sealing_keys
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
+from shared.servers.queue_start import checked_by_api, refuse_wrong_queue
 from shared.settings.service import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -93,13 +94,14 @@ def serve(application: str, host: str, port: int, log: str) -> None:
 
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
-    parser = argparse.ArgumentParser(prog="python -m api", description="Run the API.")
+    parser = command_line("python -m api", "Run the API.")
     parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
     arguments = parser.parse_args()
     settings = read_settings(os.environ)
     refuse_root(settings)
     read_sealing_keys(settings)  # report a mistake before anything is served
     refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
+    refuse_wrong_queue(settings, checked_by_api(), run_check)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

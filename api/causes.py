@@ -66,6 +66,11 @@ class Cause(enum.Enum):
     SETTLEMENT_UNRECORDED = "unavailable", "The call was paid, and the payment ledger could not record it.", 2
     QUEUE_UNREACHABLE = "unavailable", "The call was paid, and the queue cannot be reached now.", 2
     ANSWER_NOT_STORED = "unavailable", "The call was paid, and the payment ledger did not take its answer.", 1
+    ANSWER_LAYOUT = (
+        "unavailable",
+        "The call was paid, and its answer can be read by another version of this service only.",
+        5,
+    )
     ANSWER_LATE = "deadline_exceeded", "The answer took too long.", 3
     WORKER_KEY = "internal_error", "The call was paid, and the worker has another key than the API.", 2
     RUN_FAILED = "internal_error", "The call was paid and failed here.", 2

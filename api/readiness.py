@@ -22,6 +22,7 @@ from shared.observability import confinement_notes
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
+from shared.version import VERSION
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
 _FRESH = {"Cache-Control": "no-store"}
@@ -33,6 +34,7 @@ PORT_SENTENCES = {
     "no_egress": "the workers' machine has no route to the internet",
     "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
     "unconfined_children": "this kernel does not filter system calls (seccomp), which COINSLOT_PRODUCTION=1 asks for",
+    "outdated": "the workers do not know what the API sends them. Restart them in the API's version",
     "browser_not_started": "the browser cannot be started. The worker's log says why",
 }
 """What a port's reason means to the operator."""
@@ -70,8 +72,8 @@ class Readiness:
         """The two routes. Both are free."""
 
         @route("/healthz", http_method=_READ, sync_to_thread=False)
-        def healthz() -> Response[dict[str, bool]]:
-            return Response({"ok": True}, headers=_FRESH)
+        def healthz() -> Response[dict[str, Any]]:
+            return Response({"ok": True, "version": VERSION}, headers=_FRESH)
 
         @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:

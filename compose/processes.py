@@ -10,7 +10,6 @@ facilitators would use the account nonces of one account. If supervisord itself 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import signal
@@ -26,6 +25,7 @@ from compose.readiness import QueueUnreadable, expect
 from compose.supervised_process import SupervisedProcess
 from compose.users import Accounts, accounts
 from jobs.packages import RefusedPackage
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -181,9 +181,7 @@ async def run(
 
 def main(argv: list[str] | None = None) -> int:
     """Run until a signal. Exit code 0, or 1 with the reason on stderr."""
-    parser = argparse.ArgumentParser(
-        prog="python -m compose.processes", description="Keep the Procfile's processes running."
-    )
+    parser = command_line("python -m compose.processes", "Keep the Procfile's processes running.")
     parser.add_argument("--procfile", type=Path, default=PROCFILE)
     parser.add_argument("--scale", metavar="NAME=N,...", default="", help="processes per line, e.g. worker-render=2")
     parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)

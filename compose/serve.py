@@ -36,6 +36,7 @@ from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.users import Accounts, accounts, share_files
 from jobs.packages import RefusedPackage
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -99,9 +100,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="scripts/run", description="Start the whole service and prove it with paid calls."
-    )
+    parser = command_line("scripts/run", "Start the whole service and prove it with paid calls.")
     parser.add_argument("--check", action="store_true", help="stop after the proof and leave nothing running")
     parser.add_argument(
         "--procfile",

@@ -103,8 +103,9 @@ class SupervisedProcess:
 
 
 def _environment(account: Account | None) -> dict[str, str]:
-    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`. Where a symbolic link leads
+    # to the environment, it may lead to a newer one later, and a process loads modules late: it keeps the one of its start.
+    path = f"{os.path.realpath(Path(sys.executable).parent)}{os.pathsep}{os.environ.get('PATH', '')}"
     home = {"HOME": account.home} if account else {}
     return {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **home}
 
