@@ -19,6 +19,7 @@ from jobs.whois.verdicts import Speech
 
 MOST = 200
 """Members of a list that are read."""
+_MARKS = frozenset(("rdapConformance", "objectClassName", "errorCode"))
 _HELD = frozenset(("reserved", "blocked", "prohibited", "restricted"))
 _REGISTERED = frozenset(("registration", "expiration", "transfer", "reregistration", "reinstantiation"))
 
@@ -48,10 +49,10 @@ def read_rdap(raw: bytes, names: Sequence[str], *, is_found: bool) -> Record:
     return replace(record, registered=True)
 
 
-def is_json(raw: bytes) -> bool:
-    """Whether an answer is an object of JSON."""
+def is_rdap(raw: bytes) -> bool:
+    """Whether an answer is an object or an error of RDAP, and not another server's JSON."""
     try:
-        return isinstance(msgspec.json.decode(raw), dict)
+        return not _MARKS.isdisjoint(_object(msgspec.json.decode(raw)))
     except (msgspec.DecodeError, RecursionError):
         return False
 

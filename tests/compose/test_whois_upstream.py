@@ -70,11 +70,12 @@ def test_what_the_sandbox_knows(ports: WorkerPorts) -> None:
         ("example.info", "rate_limited", True),
         ("busy.app", "rate_limited", True),
         ("elsewhere.app", "bad_content", True),
+        ("lost.app", "bad_content", True),
     ],
 )
 def test_what_fails(ports: WorkerPorts, domain: str, reason: str, *, retryable: bool) -> None:
-    """A top-level domain without a server, one that does not exist, servers that have had enough, and a redirect to a host that
-    is not in the bootstrap file."""
+    """A top-level domain without a server, one that does not exist, servers that have had enough, a redirect to a host that is
+    not in the bootstrap file, and a 404 of something else than RDAP."""
     outcome = call(ports, domain)
     assert isinstance(outcome, Failed)
     assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, retryable)
@@ -89,8 +90,9 @@ def test_rdap(ports: WorkerPorts) -> None:
     assert json.loads(found["raw"])["objectClassName"] == "domain"
     busy = call(ports, "example.biz")
     assert (busy["source"], busy["registered"], busy["whoisServer"]) == ("rdap", True, "whois.busy.example.net")
-    free, reserved = call(ports, "free.app"), call(ports, "reserved.app")
+    free, bare, reserved = (call(ports, f"{name}.app") for name in ("free", "bare", "reserved"))
     assert (free["registered"], free["registeredReason"]) == (False, None)
+    assert (bare["registered"], bare["raw"]) == (False, "")
     assert (reserved["registered"], reserved["registeredReason"]) == (None, "reserved")
 
 

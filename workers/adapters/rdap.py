@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Page, Pages, RdapAnswer
 from jobs.site import Site
-from jobs.whois.rdap import is_json
+from jobs.whois.rdap import is_rdap
 from shared.outcome import UpstreamFailed
 from workers.adapters.expiring_cache import ExpiringCache
 from workers.egress.http import REDIRECTS
@@ -106,7 +106,7 @@ def _answer(page: Page, host: str) -> RdapAnswer:
     if page.status in REFUSED:
         raise UpstreamFailed(f"{host} refuses to answer: status {page.status}.", reason="rate_limited")
     # A 404 of another kind of server, for a wrong path, says nothing about the domain.
-    is_rdap = "rdap+json" in (page.header("content-type") or "").lower()
-    if page.status not in (200, 404) or not (is_json(page.body) or (page.status == 404 and is_rdap and not page.body)):
+    is_bare = page.status == 404 and not page.body and "rdap+json" in (page.header("content-type") or "").lower()
+    if page.status not in (200, 404) or not (is_bare or is_rdap(page.body)):
         raise UpstreamFailed(f"{host} gave no answer of RDAP: status {page.status}.", reason="bad_content")
     return RdapAnswer(page.status == 200, page.body, 0.0)

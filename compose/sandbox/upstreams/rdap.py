@@ -36,6 +36,10 @@ async def _answer(request: web.Request) -> web.StreamResponse:
         return web.HTTPTemporaryRedirect("https://site.example.com:8443/domain/elsewhere.app")
     if name == "busy.app":
         return web.Response(status=429)
+    if name == "lost.app":  # a gateway that does not know the path
+        return web.json_response({"message": "no Route matched"}, status=404)
+    if name == "bare.app":
+        return web.Response(status=404, content_type=_MEDIA_TYPE)
     if name in _REGISTERED:
         return web.Response(text=_RECORD.replace("example.app", name), content_type=_MEDIA_TYPE)
     error = _RESERVED if name.startswith("reserved.") else _NOT_FOUND
