@@ -157,6 +157,8 @@ class Settings:
     """WHOIS server that knows the others, ``host:port``."""
     whois_port: int = setting(43, PORT)
     """Port of the other WHOIS servers."""
+    rdap_bootstrap: str = setting("", anything)
+    """File of IANA's form that names the RDAP servers, in place of the shipped one."""
     youtube_url: str = setting("https://www.youtube.com", http_address)
     """Where captions are asked for."""
     chromium: str = setting("", anything)
