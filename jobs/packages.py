@@ -82,7 +82,7 @@ def _loaded(point: EntryPoint) -> Package:
     try:
         value = point.load()
         declared = tuple(value() if callable(value) else value)
-    except Exception as error:  # whatever the package's code raises
+    except (Exception, SystemExit) as error:  # whatever the package's code raises
         raise RefusedPackage(
             f"{origin}: {point.value} cannot be loaded: {type(error).__name__}: {_line(error)}"
         ) from error
