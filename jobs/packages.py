@@ -91,7 +91,7 @@ def _loaded(point: EntryPoint) -> Package:
     return Package(point.name, origin, declared, _installed_at(point))
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
