@@ -396,7 +396,7 @@ async def test_what_the_chain_took_back_is_not_refundable(ledger: Ledger, client
 
 
 async def test_what_the_listing_facilitator_only_said_does_not_hold_the_rail(ledger: Ledger) -> None:
-    """Given settlements by it that the chain does not show, when they are found, then they are lost, and are no reason to take no
+    """Given settlements by it that the chain does not show, when they are found, then they are lost, and no reason to take no
     payments that the rail's own facilitator settles."""
     asset = ("eip155:8453", secrets.token_hex(8))
     for facilitator, lost in ((LISTING, 0), ("", 1)):
