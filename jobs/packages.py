@@ -82,7 +82,7 @@ def _loaded(point: EntryPoint) -> Package:
     try:
         value = point.load()
         declared = tuple(value() if callable(value) else value)
-    except Exception as error:  # whatever the package's code raises
+    except (Exception, SystemExit) as error:  # whatever the package's code raises
         raise RefusedPackage(
             f"{origin}: {point.value} cannot be loaded: {type(error).__name__}: {_line(error)}"
         ) from error
@@ -91,7 +91,7 @@ def _loaded(point: EntryPoint) -> Package:
     return Package(point.name, origin, declared, _installed_at(point))
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 

@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 
 INTERNAL = Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
 
+MOST_ANSWER_BYTES = 32 * 1024 * 1024
+"""Of an answer. The buyer (client/coinslot/exchange.py) reads no longer one, and the ledger keeps each for a day."""
+
 
 def decode_request(endpoint: Endpoint, body: bytes, ports: Ports) -> msgspec.Struct:
     """Decode a body that the API has validated, and check it again with the Site of these ports.
@@ -70,7 +73,7 @@ def calculate(name: str, argument: bytes) -> Outcome:
 
 def _outcome(name: str, work: Callable[[], bytes]) -> Outcome:
     try:
-        return Ok(work())
+        answer = work()
     except JobFailure as failure:
         return failed(failure)
     except MemoryError:
@@ -80,3 +83,7 @@ def _outcome(name: str, work: Callable[[], bytes]) -> Outcome:
         place = "".join(traceback.format_tb(error.__traceback__)[-3:])
         log.error("%s failed with %s\n%s", name, type(error).__name__, place)
         return INTERNAL
+    if len(answer) > MOST_ANSWER_BYTES:
+        log.error("%s answered with more than %d bytes, which are not stored", name, MOST_ANSWER_BYTES)
+        return INTERNAL
+    return Ok(answer)

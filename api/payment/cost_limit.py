@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 from fractions import Fraction
 
 from shared.x402.settlement_cost import least_price
@@ -42,7 +43,7 @@ class CostLimit:
 
     def is_worth(self, amount: str) -> bool:
         """Whether an offer's amount is at least the least price."""
-        return not self.least or int(amount) >= self.least
+        return not self.least or Decimal(amount) >= self.least
 
     def allows(self, amount: str) -> bool:
         """Whether payments of this amount are taken."""

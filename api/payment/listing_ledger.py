@@ -40,6 +40,8 @@ class ListingLedger:
         self._noted = Script(redis, transitions.LISTING_NOTED)
         self._routed = Script(replicated, transitions.ROUTED, is_repeatable=True)
         self._not_before: dict[str, float] = {}
+        self._turns: dict[str, str] = {}
+        """The payment that this process gave the turn of a call last."""
 
     async def take(self, key: str, payment_id: str) -> bool:
         """Take the turn of a call. False when another payment has it, or when the ledger does not say.
@@ -50,8 +52,17 @@ class ListingLedger:
         if not self._is_due(key, ASK_AGAIN_S):
             return False
         with contextlib.suppress(RedisLost, RedisRefused):
-            return int(await self._taken(listing=key, id=payment_id, hold_ms=HOLD_MS)) == 0
+            if int(await self._taken(listing=key, id=payment_id, hold_ms=HOLD_MS)) == 0:
+                self._turns[key] = payment_id
+                return True
         return False
+
+    async def give_back(self, key: str, payment_id: str) -> None:
+        """Let the next payment have the turn that this one may have had: nobody would settle it. Otherwise a wallet without
+        money would take every turn. Raises nothing."""
+        if self._turns.get(key) == payment_id:
+            self._not_before.pop(key, None)
+            await self._note(key, payment_id, "", None, "", 1)
 
     async def route(self, payment_id: str, facilitator: str, settle_lease_ms: int) -> bool:
         """Record the facilitator of a payment that was sent to none. False when somebody else has become the driver.

@@ -135,7 +135,12 @@ async def _send(checked: Checked, entry: Entry, ledger: Ledger, gate: PaymentGat
             is_free = isinstance(failure, NotSent) and entry.attempts == 1
             if not is_free or not await listings.route(claim.payment_id, "", claim.settle_lease_ms):
                 raise
-    return _Sent(await send(described if rail.health.indexes else payment), "", statuses)
+    try:
+        return _Sent(await send(described if rail.health.indexes else payment), "", statuses)
+    except Declined:
+        if rail.listing:
+            await listings.give_back(rail.listing.key(resource), claim.payment_id)
+        raise
 
 
 async def _note_listing(checked: Checked, sent: _Sent, ledger: Ledger, gate: PaymentGate) -> None:

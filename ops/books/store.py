@@ -107,11 +107,16 @@ class Books:
         self._db.execute("INSERT INTO notes VALUES (?, ?)", (at, text))
 
     def add(self, facts: Iterable[Fact]) -> None:
-        """Write facts, or what has changed of them. A payment takes the line of the transfer that it is. The fee of one
-        that is lost is read again: perhaps nothing was paid."""
+        """Write facts, or what has changed of them. A payment takes the line of the transfer that it is, and its own line from
+        the time when payers were kept, or were not. The fee of one that is lost is read again: perhaps nothing was paid."""
         for fact in facts:
+            hashed = hashlib.sha256(fact.id.encode()).hexdigest()
+            other = hashed
             if not self._keeps_payers:
-                fact = fact._replace(id=hashlib.sha256(fact.id.encode()).hexdigest(), payer="")
+                other, fact = fact.id, fact._replace(id=hashed, payer="")
+            self._db.execute(
+                "UPDATE OR REPLACE entries SET id = ?, payer = ? WHERE id = ?", (fact.id, fact.payer, other)
+            )
             changed = self._db.execute(
                 "UPDATE entries SET state = ?1, lost = ?2, tx = ?3, has_fee = has_fee AND tx = ?3 AND lost = ?2 WHERE id = ?4",
                 (fact.state, fact.lost, fact.transaction, fact.id),

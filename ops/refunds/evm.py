@@ -67,13 +67,13 @@ def found(own: EvmRailSettings, transaction: str) -> Found | None:
         raise NotPossible("failed")
     transfers = [
         Transfer(
-            number=str(int(log["logIndex"], 16)),
+            number=str(at),
             asset=log["address"].lower(),
             sender=_account(log["topics"][1]),
             to=_account(log["topics"][2]),
             value=Decimal(int(log["data"], 16)),
         )
-        for log in receipt["logs"]
+        for at, log in enumerate(receipt["logs"])  # a reorganisation changes `logIndex`, which counts in the block
         if len(log["topics"]) == 3 and log["topics"][0] == _TRANSFER  # an NFT's has a fourth
     ]
     return Found(receipt["transactionHash"].lower(), int(block["timestamp"], 16), transfers)

@@ -172,6 +172,20 @@ async def test_what_it_would_not_settle_goes_the_usual_way(
     assert HOLD_MS - 60_000 < pause_ms(noted) <= HOLD_MS
 
 
+async def test_a_payment_that_nobody_would_settle_takes_nobody_elses_turn(
+    settings: Settings, worker: dramatiq.Worker, facilitator: Any, lister: Any, payer: Payer, row: Any
+) -> None:
+    """Given a wallet without money, which pays nothing for its try, then the next payment of the call goes there."""
+    async with shop_of(settings) as (shop, _):
+        lister.accepts_wallet, facilitator.script = False, ["refuse"]
+        assert (await shop.post(PATH, headers=Payer().headers())).status_code == 402
+        assert row()["trouble"]
+        lister.accepts_wallet = True
+        assert (await shop.post(PATH, headers=payer.headers())).status_code == 200
+    assert (len(lister.settles), len(facilitator.settles)) == (1, 1)
+    assert "trouble" not in row()
+
+
 async def test_a_slow_one_is_not_waited_for(
     settings: Settings,
     worker: dramatiq.Worker,

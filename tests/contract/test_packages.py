@@ -193,6 +193,7 @@ def test_one_prefix_is_one_packages(environment: Environment) -> None:
         ("import no_such_module", "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
         ("from http import HTTPStatus", "cannot be loaded: AttributeError"),
         ("VALUE = (", "cannot be loaded: SyntaxError"),
+        ("import sys\nsys.exit(0)", "cannot be loaded: SystemExit: 0"),
     ],
 )
 def test_what_opens_connections_or_cannot_be_imported_is_refused(

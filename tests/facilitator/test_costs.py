@@ -13,7 +13,7 @@ import pytest
 
 from compose.sandbox.evm import ETHER_PRICE
 from facilitator.rails.evm import costs as module
-from facilitator.rails.evm.costs import LONE_GAS, RECENT_S, Costs
+from facilitator.rails.evm.costs import LONE_GAS, MOST_GAS, RECENT_S, Costs
 from facilitator.rails.evm.transaction import Payment, Quote
 from shared.settings.service import Settings
 from shared.x402.refusal import PaymentRefused
@@ -27,6 +27,8 @@ __all__ = ["wallet"]
 pytestmark = pytest.mark.anyio
 
 GWEI = 10**9
+SLOW_AND_VALID = "0x6201b580600020507f1626ba7e" + 56 * "0" + "60005260206000f3"
+"""Code that hashes 112 KB of memory, 55,000 gas, and says that every signature is valid (ERC-1271)."""
 KIND = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}
 
 
@@ -96,6 +98,23 @@ async def test_a_wallet_whose_code_takes_more_gas_has_to_pay_more(
     assert (await settle(facilitator, bench.payer().call(pay_to)))["success"]
     assert (await settle(facilitator, wallet.call(pay_to, price="0.01", wrap=wrap)))["success"]
     assert await cost(facilitator) < 400
+
+
+async def test_a_payer_whose_account_gets_code_on_the_way_does_not_make_settlements_look_dear(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
+) -> None:
+    """Given an account that gets code after it was checked (EIP-7702), which takes most of the gas that there is, then the cost
+    hardly rises: or who pays a tenth of a cent could have cheap calls refused to everybody."""
+    payer = bench.payer()
+    assert (await settle(facilitator, bench.payer().call(pay_to)))["success"]
+    before = await cost(facilitator)
+    node.faults["eth_sendRawTransaction"] = lambda _: bench.rpc("anvil_setCode", payer.address, SLOW_AND_VALID)
+
+    settled = await settle(facilitator, payer.call(pay_to))
+
+    assert settled["success"]
+    assert int(bench.receipt(settled["transaction"])["gasUsed"], 16) > 120_000
+    assert await cost(facilitator) <= before * MOST_GAS / LONE_GAS
 
 
 def payment(value: int, **said: Any) -> Payment:

@@ -119,12 +119,21 @@ class EvmOwner(Owner):
 
     def pay(self, sender: str, to: str, units: int, token: str = "") -> str:
         """A transfer by hand."""
+        return self._in_a_block(self.transfer(sender, to, units, token))
+
+    def transfer(self, sender: str, to: str, units: int, token: str = "", *, gwei: int = 10) -> str:
+        """The same, without waiting for its block, where those that pay more for gas come first."""
         data = evm.selector("transfer(address,uint256)").hex() + to[2:].rjust(64, "0") + f"{units:064x}"
-        return self.send(sender, token or self.token.address, data)
+        return self._submit(sender, token or self.token.address, data, gwei)
 
     def send(self, sender: str, to: str, data: str) -> str:
-        call = {"from": sender, "to": to, "data": f"0x{data}", "gas": hex(3_000_000)}
-        transaction = str(self.rpc("eth_sendTransaction", call))
+        return self._in_a_block(self._submit(sender, to, data))
+
+    def _submit(self, sender: str, to: str, data: str, gwei: int = 10) -> str:
+        call = {"from": sender, "to": to, "data": f"0x{data}", "gas": hex(3_000_000), "gasPrice": hex(gwei * 10**9)}
+        return str(self.rpc("eth_sendTransaction", call))
+
+    def _in_a_block(self, transaction: str) -> str:
         until(lambda: self.rpc("eth_getTransactionReceipt", transaction))
         return transaction
 

@@ -389,6 +389,20 @@ def test_books_without_payers_have_none(tmp_path: Path, capsys: pytest.CaptureFi
     assert "--not needs payers" in capsys.readouterr().err
 
 
+def test_a_payment_has_one_line_whether_or_not_payers_are_kept(tmp_path: Path) -> None:
+    """Given books whose owner changes his mind about payers, when its record is read again, then its one line is as he wants
+    it now."""
+    payer = "0x" + 40 * "a"
+    fact = Fact(f"eip155:8453:x:{payer}:0x1", CALL, BASE.network, BASE.address, "echo", payer, "1000", "0x1", DAY_MS)
+    for number, keeps_payers in enumerate((True, False, True, False)):
+        books = Books(tmp_path, keeps_payers=keeps_payers)
+        with books.transaction():
+            books.add([fact._replace(state="FAILED", lost=number)])
+        ((name, entry),) = entries(books).items()
+        assert (payer in name, entry.payer, entry.lost) == (keeps_payers, payer if keeps_payers else "", number)
+        books.close()
+
+
 async def test_books_that_nobody_keeps_are_reported(
     shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

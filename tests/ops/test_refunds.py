@@ -273,6 +273,35 @@ def test_what_is_no_refund_closes_nothing(base: EvmOwner, debts: Debts) -> None:
     assert debts.done(paid)[0] == 1
 
 
+def test_a_transaction_that_a_reorganisation_moves_closes_nothing_more(base: EvmOwner, debts: Debts) -> None:
+    """Given a refund that closed one of two equal debts, when its block is made again with another transfer before it, then it
+    still is the one transfer that has closed one."""
+    debts.serve(base)
+    payer = base.payer()
+    owed = [debts.owe(base, payer, "0.004") for _ in range(2)]
+    for payment in owed:
+        debts.client.hset(record_key(payment), "settled", 0)
+    before = base.rpc("evm_snapshot")
+    paid = base.pay(base.pay_to, payer, 4_000)
+    assert debts.done(paid)[0] == 0
+    base.rpc("evm_revert", before)
+    base.rpc("evm_setIntervalMining", 0)
+    base.rpc("evm_setAutomine", False)
+    try:
+        base.transfer(base.rich, payer, 7, gwei=20)
+        again = base.transfer(base.pay_to, payer, 4_000)
+        base.rpc("anvil_mine", "0x1")
+    finally:
+        base.rpc("evm_setAutomine", True)
+    assert again == paid
+    assert base.rpc("eth_getTransactionReceipt", paid)["logs"][0]["logIndex"] == "0x1"
+
+    code, said = debts.done(paid)
+
+    assert (code, "closed before by this transaction" in said) == (1, True), said
+    assert sum(map(debts.is_owed, owed)) == 1
+
+
 def test_a_transaction_that_failed_moves_and_closes_nothing(owner: Owner, debts: Debts) -> None:
     """Also when the first of its transfers could be paid."""
     debts.serve(owner)

@@ -18,7 +18,7 @@ from shared.endpoint import Endpoint, InvalidField
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, UpstreamFailed
 from tests.each import each
 from tests.sites import PUBLIC
-from workers.execute import declared, decode_request, execute, observe
+from workers.execute import INTERNAL, MOST_ANSWER_BYTES, declared, decode_request, execute, observe
 
 CANARY = "canary-5d1c"
 CONTEXT = Context(payer="0x1")
@@ -59,6 +59,17 @@ def test_the_handler_gets_the_decoded_request_and_the_payer() -> None:
     execute(running(lambda *arguments: seen.extend(arguments)), BODY, CONTEXT)
 
     assert seen == [Request(message=CANARY), CONTEXT]
+
+
+def test_an_answer_that_no_buyer_reads_is_not_stored(caplog: pytest.LogCaptureFixture) -> None:
+    """Or the ledger, which keeps answers for a day, would be full of what a cent or two have bought."""
+    endpoint = running(lambda *_: "x" * (MOST_ANSWER_BYTES - 2))
+    assert isinstance(execute(endpoint, BODY, CONTEXT), Ok)
+
+    endpoint = running(lambda *_: "x" * (MOST_ANSWER_BYTES - 1))
+    assert execute(endpoint, BODY, CONTEXT) == INTERNAL
+
+    assert "echo answered with more than" in caplog.text
 
 
 @pytest.mark.parametrize(

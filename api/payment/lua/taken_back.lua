@@ -3,7 +3,7 @@
 --
 -- KEYS: record: of the payment
 --       recheck, journal, lost: of its bucket
---       lost_of_rail: the same as `lost` for one network and asset
+--       lost_of_rail: the same as `lost` for one network and asset, without what a facilitator settled that is not the rail's own
 -- ARGV: id: of the payment
 --       window_ms: how long lost_of_rail is kept after its last payment
 -- Returns 1, or 0 when it was recorded before.
@@ -13,7 +13,10 @@ local id, window_ms = unpack(ARGV)
 if redis.call('ZREM', recheck, id) == 0 then return 0 end
 redis.call('HSET', record, 'lost', now)
 redis.call('ZADD', lost, now, id)
-redis.call('ZADD', lost_of_rail, now, id)
-redis.call('PEXPIRE', lost_of_rail, window_ms)
-note(journal, id, 'LOST', redis.call('HGET', record, 'attempts'))
+local attempts, facilitator = unpack(redis.call('HMGET', record, 'attempts', 'facilitator'))
+if (facilitator or '') == '' then
+  redis.call('ZADD', lost_of_rail, now, id)
+  redis.call('PEXPIRE', lost_of_rail, window_ms)
+end
+note(journal, id, 'LOST', attempts)
 return 1

@@ -17,6 +17,9 @@ from shared.x402.settlement_cost import TOO_COSTLY, least_price
 
 LONE_GAS = 86_000
 """Of a payment that is settled by itself, until one was measured. With Circle's contract on Base it takes 69,000 to 86,000."""
+MOST_GAS = 90_000
+"""What a payment counts for at most. More is taken by code that its payer put on his account on the way (EIP-7702): for the
+price of a call he would have cheap calls refused to everybody, until somebody else pays."""
 RECENT_S = 60.0
 """Transactions of the last minute say how large groups are now. Without any, the next payment is settled by itself."""
 MOST_RECENT = 1_000
@@ -43,6 +46,7 @@ class Costs:
 
     def count(self, gas: int, members: int) -> None:
         """Note what a transaction took that has made all its payments, each of which is a transfer from an account."""
+        gas = min(gas, members * MOST_GAS)
         self._recent.append((time.monotonic(), gas, members))
         self._recent_gas += gas
         self._recent_members += members

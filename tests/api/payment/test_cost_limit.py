@@ -56,3 +56,11 @@ def test_what_a_facilitator_does_not_repeat_is_forgotten(monkeypatch: pytest.Mon
     monkeypatch.setattr(cost_limit, "KNOWN_S", 0.0)
     assert limit.note(None)
     assert (limit.cost, limit.allows("0.001")) == (None, True)
+
+
+def test_amounts_in_whole_tokens_are_compared_too() -> None:
+    """On the XRP Ledger offers have them. Whatever a facilitator says there, the other offers go on."""
+    limit = CostLimit(HALF)
+    assert limit.note(5)
+    assert not limit.allows("0.001")
+    assert limit.allows("10")

@@ -19,6 +19,7 @@ from api.redis_client import Commands, Redis, RedisBroken, RedisLost, RedisRefus
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
+from shared.ledger.listing import LISTING
 from shared.outcome import NOT_STORED, Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
@@ -392,6 +393,19 @@ async def test_what_the_chain_took_back_is_not_refundable(ledger: Ledger, client
     await a_day_later(ledger, client, claim)
     assert (await ledger.claim(claim)).verdict is Verdict.FAILED
     assert await client.call("ZSCORE", REFUNDABLE[bucket_of(claim.payment_id)], claim.payment_id) is None
+
+
+async def test_what_the_listing_facilitator_only_said_does_not_hold_the_rail(ledger: Ledger) -> None:
+    """Given settlements by it that the chain does not show, when they are found, then they are lost, and no reason to take no
+    payments that the rail's own facilitator settles."""
+    asset = ("eip155:8453", secrets.token_hex(8))
+    for facilitator, lost in ((LISTING, 0), ("", 1)):
+        claim = a_claim()
+        await ledger.claim(claim)
+        assert await ledger.listings.route(claim.payment_id, facilitator, 1_000)
+        await ledger.settled(claim.payment_id, RECEIPT, 0)
+        assert await ledger.taken_back(claim.payment_id, asset, 10_000)
+        assert await ledger.lost_lately([asset], 10_000) == [lost]
 
 
 async def test_a_refusal_is_looked_into_once_more(ledger: Ledger, client: Commands) -> None:
