@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = commands.add_parser("books", help="write into the books what is new; the exporter does it all the time")
     kept.add_argument("--rebuild", action="store_true", help="write all that the ledger and the chains still know")
     kept.add_argument(
-        "--since", default="", metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
+        "--since", type=revenue.day, metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
     )
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     written = commands.add_parser("new-endpoint", help="write a package with an endpoint of your own, and its test")

@@ -367,6 +367,7 @@ async def test_what_was_never_answered_is_refundable(
     ledger.flushall()
     assert ops.main(["payments"]) == 0
     assert ops.main(["payments", "--id", name.decode()]) == 1
+    assert "no payment with this id" in capsys.readouterr().err
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "redis://127.0.0.1:9/0")
     assert ops.main(["payments"]) == 3
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "nonsense")

@@ -36,6 +36,13 @@ from tests.each import each
         ({"KEY_FILE": "/nowhere/key"}, "cannot read the key file /nowhere/key: there is no such file"),
         ({"SOLANA_FACILITATOR_HEADERS_FILE": "/nowhere/headers"}, "cannot read the headers file"),
         ({"SOLANA_FACILITATOR_CDP_KEY_FILE": "/nowhere/cdp"}, "cannot read the CDP key file '/nowhere/cdp'"),
+        (
+            {
+                "EVM_LISTING_FACILITATOR_URL": "https://a.example",
+                "EVM_LISTING_FACILITATOR_CDP_KEY_FILE": "/nowhere/cdp",
+            },
+            "cannot read the CDP key file '/nowhere/cdp'",
+        ),
         ({"EVM_FACILITATOR_URL": "https://facilitator.example", "EVM_PAY_TO": "0x1"}, "COINSLOT_EVM_PAY_TO"),
         ({"EVM_NETWORK": "eip155:5"}, "COINSLOT_EVM_NETWORK: the sandbox has eip155:8453, .*, not eip155:5"),
         ({"EVM_FACILITATOR_URL": "https://facilitator.example"}, "no rail is configured"),
