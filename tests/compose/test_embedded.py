@@ -149,6 +149,17 @@ def test_nothing_is_looked_for_on_chains_that_begin_anew(tmp_path: Path) -> None
 
 
 @pytest.mark.enable_socket
+def test_books_of_a_real_network_are_kept(tmp_path: Path) -> None:
+    """Those of local chains begin anew with them."""
+    (tmp_path / "books").mkdir()
+    given = {"COINSLOT_DNS_SERVER": "127.0.0.1:53"}
+    with embed({**given, "COINSLOT_XRPL_PAY_TO": "rKRuYKh7Y3nPoVzEKDRUpbq6aZyP8XWdCT"}, tmp_path):
+        assert (tmp_path / "books").exists()
+    with embed(given, tmp_path):
+        assert not (tmp_path / "books").exists()
+
+
+@pytest.mark.enable_socket
 def test_endpoints_read_the_local_chains_unless_nodes_are_given(tmp_path: Path) -> None:
     """Each chain has its own node, and an operator's is not replaced."""
     given = {"COINSLOT_DNS_SERVER": "127.0.0.1:53", "COINSLOT_RPC_ETHEREUM_URLS": "https://node.example/key"}
