@@ -1,7 +1,8 @@
 """The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|rotate-key|
 new-endpoint`.
 
-Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
+Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read, 130
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -91,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WrongLedger as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 3
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
         return 0
