@@ -11,6 +11,7 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from api.hang_up import pass_on
 from api.redis_client import run_check
 from shared.observability import tracing
 from shared.observability.log_redaction import redact_logs
@@ -47,8 +48,9 @@ def application() -> Rsgi:
     Raises:
         SystemExit: with a sentence about a setting that cannot be used.
     """
-    from api.app import create_app
+    from api.app import RELOAD, create_app
     from api.draining import Draining
+    from api.hang_up import HangUp
     from api.rsgi import Rsgi
     from jobs.packages import RefusedPackage
 
@@ -61,17 +63,17 @@ def application() -> Rsgi:
     tune_gc()
     keep_freed_memory()
     redact_logs()
-    return Rsgi(app, app.lifespan, Draining(settings.host, settings.port))
+    return Rsgi(app, app.lifespan, Draining(settings.host, settings.port), HangUp(app.state[RELOAD]))
 
 
 def serve(application: str, host: str, port: int, log: str) -> None:
-    """Run the HTTP server until SIGTERM.
+    """Run the HTTP server until SIGTERM. SIGHUP is the application's.
 
     Args:
         application: the function that builds what it serves, ``module:function``.
         log: COINSLOT_LOG.
     """
-    Server(
+    server = Server(
         application,
         factory=True,
         address=host,
@@ -89,7 +91,9 @@ def serve(application: str, host: str, port: int, log: str) -> None:
         # A request head well above 32 KB is 431; granian takes 420 KB by default.
         http1_settings=HTTP1Settings(header_read_timeout=IDLE_S * 1000, max_buffer_size=32 * 1024),
         workers_kill_timeout=40,
-    ).serve()
+    )
+    pass_on(server)
+    server.serve()
 
 
 def main() -> None:

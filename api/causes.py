@@ -77,6 +77,8 @@ class Cause(enum.Enum):
     REFUNDABLE = "internal_error", "This call was paid and could not be answered. The operator can refund it.", None
     REFUNDED = "internal_error", "This call was paid, could not be answered, and was refunded.", None
     UNEXPECTED = "internal_error", "Something unexpected failed. Do not pay again.", 2
+    # The operator has taken the call out of what is sold. Nothing is charged.
+    NOT_SOLD = "not_found", "This call is not sold here. /openapi.json lists what is.", None
     # The client's own identifier of the call names another payment.
     IDENTIFIER_OF_ANOTHER = "identifier_used", "Take another identifier for another call.", None
     IDENTIFIER_SECRET = "identifier_used", "Repeat the call with its first payment, or take another identifier.", None

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from litestar import HttpMethod, Response, route
@@ -45,7 +45,7 @@ class Readiness:
 
     Args:
         ledger: its primaries.
-        catalogue: its pools are those that need a worker.
+        sold: gives what is sold now: its pools are those that need a worker.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Readiness:
         pools: Pools,
         rails: Sequence[ConfiguredRail],
         gates: Sequence[PaymentGate],
-        catalogue: Sequence[Endpoint],
+        sold: Callable[[], Sequence[Endpoint]],
     ) -> None:
         self._ledger = ledger
         self._answering = [True] * len(ledger)
@@ -63,9 +63,15 @@ class Readiness:
         self._pools = pools
         self._rails = rails
         self._gates = gates
-        self._sold = {
-            pool: [endpoint.name for endpoint in catalogue if endpoint.pool == pool]
-            for pool in sorted({endpoint.pool for endpoint in catalogue})
+        self._endpoints = sold
+
+    @property
+    def _sold(self) -> dict[str, list[str]]:
+        """By pool, the names of what is sold from it."""
+        sold = self._endpoints()
+        return {
+            pool: [endpoint.name for endpoint in sold if endpoint.pool == pool]
+            for pool in sorted({endpoint.pool for endpoint in sold})
         }
 
     def routes(self) -> list[BaseRouteHandler]:
@@ -142,7 +148,9 @@ class Readiness:
                 "cost": rail.whole(rail.health.costs.cost),
                 "leastPrice": rail.whole(rail.health.costs.least),
                 "tooCheap": [
-                    gate.endpoint.name for gate in self._gates if gate.endpoint.listed and not gate.is_worth(rail)
+                    gate.endpoint.name
+                    for gate in self._gates
+                    if gate.is_sold and gate.endpoint.listed and not gate.is_worth(rail)
                 ],
             }
             for rail in self._rails

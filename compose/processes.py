@@ -22,6 +22,7 @@ from compose.control import NotDone, Report, commands_taken
 from compose.package_workers import all_lines
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, scaled
 from compose.readiness import QueueUnreadable, expect
+from compose.reload import reload_prices
 from compose.supervised_process import SupervisedProcess
 from compose.users import Accounts, accounts
 from jobs.packages import RefusedPackage
@@ -127,6 +128,10 @@ class Supervisor:
             while len(self._running[name]) < count:
                 await self._add(name)
             report(f"processes of {name}: {count}")
+
+    async def reload(self, report: Report) -> None:
+        """Have the API read its price list again. Raises NotDone when it is wrong, or a process does not take it."""
+        await reload_prices(self._running.get("api", ()), self._users.of("api"), self._settings, report)
 
     async def _add(self, name: str, *, stays: bool = False) -> None:
         """Start one process more, and wait until it is ready. One that is not ready is stopped again, unless it stays."""

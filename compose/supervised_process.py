@@ -64,6 +64,10 @@ class SupervisedProcess:
             await _is_set_within(self._stopping, self._pause_s)
         self._over.set()
 
+    def hang_up(self) -> None:
+        """Send SIGHUP, which the API takes for "read the price list again"."""
+        self._signal(signal.SIGHUP)
+
     async def stop(self, stop_timeout_s: float) -> None:
         """Send SIGTERM, wait, send SIGKILL, wait. Only the process gets SIGTERM, not its children, and only once: workers of
         granian and Dramatiq that get a second one drop the work in progress."""

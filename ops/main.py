@@ -1,5 +1,5 @@
-"""The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|rotate-key|
-new-endpoint`.
+"""The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|reload|
+rotate-key|new-endpoint`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read, 130
 Ctrl-C.
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     restarted.add_argument("name", nargs="*", help="a line of the Procfile; without any: all")
     resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
     resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
+    commands.add_parser("reload", help="sell at the prices that COINSLOT_PRICES_FILE has now")
     revenue.add_options(commands.add_parser("revenue", help="show what was sold, received and spent, from the books"))
     kept = commands.add_parser("books", help="write into the books what is new; the exporter does it all the time")
     kept.add_argument("--rebuild", action="store_true", help="write all that the ledger and the chains still know")
@@ -56,9 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.command == "new-endpoint":
         return new_endpoint.write(chosen.name, chosen.into)
-    if chosen.command in ("restart", "scale"):
+    if chosen.command in ("restart", "scale", "reload"):
         var = sandbox_path.service_folder(os.environ, Path()) or sandbox_path.PLACE.parent
-        words = chosen.name if chosen.command == "restart" else chosen.count
+        words = (*getattr(chosen, "name", ()), *getattr(chosen, "count", ()))
         return control.report(var / sandbox_path.CONTROL, [chosen.command, *words])
     try:
         environment, found = sandbox_path.with_settings(os.environ, Path())

@@ -23,11 +23,13 @@ from api.errors import ERROR_KINDS
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, Verdict
 from api.payment.limits import Limit, Limits
+from api.payment.price_lists import PriceLists
 from api.pools import PoolRefusal, Pools
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from jobs.catalogue import BY_NAME
 from shared.layouts import UnknownLayout
+from shared.money import Price
 from shared.outcome import NOT_STORED, Failed
 from shared.sealing.answers import AnswerSealer
 from shared.x402.refusal import PaymentRefused
@@ -167,6 +169,16 @@ async def queue_unreadable(trial: Trial) -> httpx.Response:
     watching = trial.call._services.dispatcher._pools
     await watching.stop()  # a read that is under way would end after this one
     watching._states = {}
+    return await trial.pay()
+
+
+@scenario(Cause.NOT_SOLD)
+async def not_sold(trial: Trial) -> httpx.Response:
+    async def honoured(*_: object) -> tuple[Price, ...]:
+        return ()
+
+    trial.monkeypatch.setattr(PriceLists, "honoured", honoured)
+    trial.call._gate.sell_at(None)
     return await trial.pay()
 
 
