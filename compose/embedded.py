@@ -130,7 +130,7 @@ def embed(
             made[PREFIX + "METRICS_DIR"] = str(folder)
         if is_missing("BOOKS_DIR"):
             made[PREFIX + "BOOKS_DIR"] = str(var / "books")
-            if local is not None:
+            if local is not None and not any(name.endswith("_PAY_TO") for name in given):
                 shutil.rmtree(var / "books", ignore_errors=True)  # of local chains, which are gone
         if is_missing("METRICS_PORT"):
             made[PREFIX + "METRICS_PORT"] = str(_free_port(usual.metrics_port, usual.metrics_host))

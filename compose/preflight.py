@@ -62,6 +62,9 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool], users:
         for rail in settings.rails.values():
             read_headers(rail.facilitator_headers_file)
             read_cdp_key(rail.facilitator_cdp_key_file)
+        if settings.evm.listing_facilitator_url:
+            read_headers(settings.evm.listing_facilitator_headers_file)
+            read_cdp_key(settings.evm.listing_facilitator_cdp_key_file)
     else:
         from api.payment.rails import configured_rails  # aiohttp, which takes 0.2 s to import
 

@@ -73,7 +73,7 @@ def scaled(lines: Sequence[Line], scale: Mapping[str, int]) -> list[Line]:
         InvalidProcfile: the scale names an unknown line, or asks for too many processes or two facilitators.
     """
     if unknown := scale.keys() - {line.name for line in lines}:
-        raise InvalidProcfile(f"--scale {min(unknown)}: the Procfile has only {', '.join(line.name for line in lines)}")
+        raise InvalidProcfile(f"{min(unknown)}: the Procfile has only {', '.join(line.name for line in lines)}")
     if most := [f"{name}={count}" for name, count in scale.items() if count > MOST_PROCESSES]:
         raise InvalidProcfile(f"--scale {most[0]}: one machine takes {MOST_PROCESSES} processes of a line at most")
     if scale.get("facilitator", 1) > 1:

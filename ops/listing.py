@@ -17,7 +17,16 @@ import httpx
 import redis
 from redis.exceptions import RedisError
 
-from ops.listing_rules import Answer, challenge_of, input_of, lacks, object_of
+from ops.listing_rules import (
+    NOT_SHOWN,
+    SHOWN_NETWORKS,
+    Answer,
+    challenge_of,
+    input_of,
+    lacks,
+    object_of,
+    protocols_of,
+)
 from ops.listing_state import Listed, read_listed, sentence_of
 from ops.queries import unreadable
 from shared.ledger.listing import BUCKET, host_of
@@ -31,6 +40,8 @@ TIMEOUT_S = 20.0
 MAX_SAID = 500
 """Characters that are shown of what it says."""
 
+ELSEWHERE = "it is sold on networks other than Base and Solana, so x402scan and Coinbase's Bazaar do not show it"
+
 
 @dataclass(frozen=True, slots=True)
 class Examined:
@@ -42,6 +53,8 @@ class Examined:
     validator: str = ""
     """What Coinbase's validator said; empty where it was not asked."""
     listed: Sequence[Listed] = ()
+    note: str = ""
+    """What is so by design, and no lack."""
 
 
 class Unreachable(Exception):
@@ -85,11 +98,16 @@ async def examine(client: httpx.AsyncClient, settings: Settings, ledger: redis.R
     operations = {base + path: found["post"] for path, found in openapi.get("paths", {}).items() if "post" in found}
     paid = {url: operation for url, operation in operations.items() if "x-payment-info" in operation}
     resources: list[str] = manifest.get("resources", [])
+    shown = {
+        url for url, of in paid.items() if any(offer.get("network") in SHOWN_NETWORKS for offer in protocols_of(of))
+    }
+    elsewhere = paid.keys() - shown if shown else set()  # where none is shown, the shop lacks these rails
     at_once = asyncio.Semaphore(AT_ONCE)
 
     async def examined(url: str) -> Examined:
         async with at_once:
-            return await _examined(client, settings, ledger, url, paid.get(url), is_in_manifest=url in resources)
+            flags = {"is_in_manifest": url in resources, "is_elsewhere": url in elsewhere}
+            return await _examined(client, settings, ledger, url, paid.get(url), **flags)
 
     return await asyncio.gather(*map(examined, dict.fromkeys((*paid, *resources))))
 
@@ -102,18 +120,21 @@ async def _examined(
     operation: Mapping[str, Any] | None,
     *,
     is_in_manifest: bool,
+    is_elsewhere: bool,
 ) -> Examined:
     empty = await _unpaid(client, url)
     body = input_of(challenge_of(empty) or {}).get("body")
     found = list(lacks(url, empty, await _unpaid(client, url, json=body) if body else None, operation))
     if not is_in_manifest:
         found.append("/.well-known/x402 does not name it")
+    name = url.removeprefix(f"{settings.base_url}/v1/").removeprefix("cdp/")
+    if is_elsewhere:
+        return Examined(name, url, [lack for lack in found if lack != NOT_SHOWN], note=ELSEWHERE)
     lister, hosts = lister_of(settings), hosts_of(settings)
     validator = ""
     if lister:
         is_valid, validator = await validated(client, lister, url)
         found += [] if is_valid is not False else [f"{host_of(lister)} would not list it: {validator}"]
-    name = url.removeprefix(f"{settings.base_url}/v1/").removeprefix("cdp/")
     rows = [row for host in hosts if (row := read_listed(ledger, host, url)) or host == host_of(lister)]
     return Examined(name, url, found, validator, [row or Listed(host_of(lister)) for row in rows])
 
@@ -187,6 +208,8 @@ async def _unpaid(client: httpx.AsyncClient, url: str, **body: Any) -> Answer:
 def _lines(found: Examined) -> str:
     lines = [f"{'lacks' if found.lacks else 'ok':6} {found.endpoint}"]
     lines += [f"       - {sentence}" for sentence in found.lacks]
+    if found.note:
+        lines.append(f"       {found.note}")
     if found.validator:
         lines.append(f"       validator: {found.validator}")
     lines += [f"       {sentence_of(listed)}" for listed in found.listed]

@@ -18,6 +18,7 @@ MAX_NAME = 32
 MAX_TAGS = 5
 SHOWN_NETWORKS = frozenset({"eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"})
 """Base and Solana: x402scan ignores offers on all others."""
+NOT_SHOWN = "no offer is on Base or Solana, and x402scan knows no other network"
 _OFFER = ("scheme", "network", "amount", "asset", "payTo", "maxTimeoutSeconds")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -75,6 +76,12 @@ def input_of(challenge: Object) -> Object:
     )
 
 
+def protocols_of(operation: Object) -> list[Object]:
+    """The offers that /openapi.json has of a call."""
+    info = object_of(operation.get("x-payment-info"))
+    return [object_of(protocol.get("x402")) for protocol in info.get("protocols") or () if "x402" in protocol]
+
+
 def _of_challenge(url: str, challenge: Object) -> Iterator[str]:
     if challenge.get("x402Version") != 2:
         yield "the challenge is not of x402 version 2"
@@ -89,7 +96,7 @@ def _of_challenge(url: str, challenge: Object) -> Iterator[str]:
         yield f"its service name and its {MAX_TAGS} tags at most must have 1 to {MAX_NAME} printable ASCII characters each"
     offers = [offer for offer in challenge.get("accepts") or () if isinstance(offer, dict)]
     if not any(offer.get("network") in SHOWN_NETWORKS for offer in offers):
-        yield "no offer is on Base or Solana, and x402scan knows no other network"
+        yield NOT_SHOWN
     if not all(all(name in offer for name in _OFFER) and ":" in str(offer["network"]) for offer in offers):
         yield f"an offer lacks one of {', '.join(_OFFER)}, or its network is not `namespace:reference`"
     described = input_of(challenge)
@@ -101,8 +108,7 @@ def _of_operation(challenge: Object, operation: Object | None) -> Iterator[str]:
     if operation is None:
         yield "/openapi.json has no paid POST of it"
         return
-    info = object_of(operation.get("x-payment-info"))
-    protocols = [object_of(protocol.get("x402")) for protocol in info.get("protocols") or () if "x402" in protocol]
+    info, protocols = object_of(operation.get("x-payment-info")), protocols_of(operation)
     if not object_of(info.get("price")).get("mode") or not protocols:
         yield "its x-payment-info in /openapi.json has no price or no protocol `x402`"
     offered = {_rail_of(offer): _terms_of(offer) for offer in map(object_of, challenge.get("accepts") or ())}

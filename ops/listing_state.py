@@ -78,9 +78,13 @@ def findings(settings: Settings) -> Iterator[tuple[Literal["ok", "warn", "fail"]
     try:
         files = own.listing_facilitator_headers_file, own.listing_facilitator_cdp_key_file
         status, networks = supported_networks(own.listing_facilitator_url, *files)
-        _, manifest = get_json(f"{api_place(settings)}/.well-known/x402")
+        _, catalogue = get_json(f"{api_place(settings)}/bazaar.json")
         with connect_ledger(settings) as ledger:
-            resources = manifest["resources"] if manifest else []
+            items = catalogue["items"] if catalogue else []
+            # A call that is sold on other networks only is never settled there.
+            resources = [
+                item["resource"] for item in items if own.network in (offer["network"] for offer in item["accepts"])
+            ]
             lacking = _lacking(own.listing_facilitator_url, of_bucket(ledger, BUCKET), resources)
     except (InvalidSetting, RedisError, WrongLedger):
         return  # the doctor has said so

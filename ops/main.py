@@ -1,7 +1,8 @@
 """The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|reload|
 rotate-key|new-endpoint`.
 
-Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
+Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read, 130
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = commands.add_parser("books", help="write into the books what is new; the exporter does it all the time")
     kept.add_argument("--rebuild", action="store_true", help="write all that the ledger and the chains still know")
     kept.add_argument(
-        "--since", default="", metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
+        "--since", type=revenue.day, metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
     )
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     written = commands.add_parser("new-endpoint", help="write a package with an endpoint of your own, and its test")
@@ -92,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WrongLedger as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 3
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
         return 0

@@ -50,7 +50,7 @@ def write(wanted: str, into: Path) -> int:
     except OSError as error:
         print(f"coinslot-ops: {folder} cannot be written: {error.strerror}", file=sys.stderr)
         return 2
-    print(f"written to {folder}. Next, in the Python environment of Coinslot:")
+    print(f"written to {folder}. Next, in the .venv of a checkout:")
     print(f"  pip install --no-deps --no-build-isolation -e {folder}")
     print(f"  python -m pytest {folder}")
     print(f"  coinslot-ops doctor   # then start Coinslot again: it sells {prefix}/{name}")

@@ -80,7 +80,10 @@ def show(settings: Settings, payment_id: str) -> int:
     }
     for line in (*((shown,) if shown else ()), *journal):
         print(json.dumps(line))
-    return 0 if shown or journal else 1
+    if shown or journal:
+        return 0
+    print("coinslot-ops: the ledger has no payment with this id", file=sys.stderr)
+    return 1
 
 
 def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[str, str]]:

@@ -22,20 +22,19 @@ REBUILD_DAYS = 90
 """How far back the chains are read where nothing else is said."""
 
 
-def report(settings: Settings, *, is_rebuild: bool, since: str) -> int:
+def report(settings: Settings, *, is_rebuild: bool, since: date | None) -> int:
     """Do it, and print what was found. Returns the exit code."""
-    try:
-        began = date.fromisoformat(since) if since else None
-        books = open_books(settings)
-    except ValueError:
-        print("coinslot-ops: --since takes a day like 2026-11-24", file=sys.stderr)
+    if since and not is_rebuild:
+        print("coinslot-ops: --since is for --rebuild", file=sys.stderr)
         return 2
+    try:
+        books = open_books(settings)
     except Unusable as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 3
     since_s = int(time.time()) - REBUILD_DAYS * 24 * 3600
-    if began is not None:
-        since_s = int(datetime(began.year, began.month, began.day, tzinfo=UTC).timestamp())
+    if since is not None:
+        since_s = int(datetime(since.year, since.month, since.day, tzinfo=UTC).timestamp())
     try:
         with connect_ledger(settings) as ledger:
             keeper = Keeper(settings, ledger, books)

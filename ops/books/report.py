@@ -7,7 +7,7 @@ import json
 import sqlite3
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -45,16 +45,24 @@ def age(settings: Settings) -> tuple[Literal["ok", "warn"], str]:
 
 def add_options(parser: ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--from", dest="since", default="", metavar="DAY", help="the first day, UTC (of this month)")
-    parser.add_argument("--to", dest="until", default="", metavar="DAY", help="the last day, UTC (today)")
+    parser.add_argument("--from", dest="since", type=day, metavar="DAY", help="the first day, UTC (of this month)")
+    parser.add_argument("--to", dest="until", type=day, metavar="DAY", help="the last day, UTC (today)")
     parser.add_argument("--by", choices=GROUPS, default="endpoint", help="what a line is about (endpoint)")
     parser.add_argument(
         "--not", dest="without", nargs="+", default=[], metavar="WALLET", help="leave out your own wallets"
     )
-    parser.add_argument("--check", action="store_true", help="compare what was received with the chains instead")
     form = parser.add_mutually_exclusive_group()
+    form.add_argument("--check", action="store_true", help="compare what was received with the chains instead")
     form.add_argument("--csv", action="store_true", help="with all amounts in atomic units, too")
     form.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def day(text: str) -> date:
+    """A day of an option, such as 2026-11-24."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no day like 2026-11-24") from None
 
 
 def report(settings: Settings, chosen: Namespace) -> int:
@@ -65,11 +73,13 @@ def report(settings: Settings, chosen: Namespace) -> int:
     """
     try:
         first, end = _days(chosen.since, chosen.until)
+        if chosen.without and chosen.check:
+            raise ValueError("--check compares what all wallets have paid: leave out --not")
         if chosen.without and not settings.books_payers:
             raise Unusable("--not needs payers, and COINSLOT_BOOKS_PAYERS is 0")
         books = open_books(settings, is_reader=True)
     except ValueError as error:
-        print(f"coinslot-ops: --from and --to take days like 2026-11-24: {error}", file=sys.stderr)
+        print(f"coinslot-ops: {error}", file=sys.stderr)
         return 2
     except Unusable as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
@@ -81,7 +91,10 @@ def report(settings: Settings, chosen: Namespace) -> int:
         with localcontext(EXACT):
             if chosen.check:
                 return _check(settings, books, first, end)
-            lines = summed(books, first * DAY_MS, end * DAY_MS, chosen.by, {folded(one) for one in chosen.without})
+            without = {folded(one) for one in chosen.without}
+            for wallet in sorted(without - _payers(books) if without else ()):
+                print(f"coinslot-ops: the books have no payment of {wallet}", file=sys.stderr)
+            lines = summed(books, first * DAY_MS, end * DAY_MS, chosen.by, without)
             _print(lines, chosen)
     except sqlite3.Error as error:
         print(f"coinslot-ops: the books cannot be read: {error}", file=sys.stderr)
@@ -91,18 +104,21 @@ def report(settings: Settings, chosen: Namespace) -> int:
     return 0
 
 
-def _days(since: str, until: str) -> tuple[int, int]:
+def _days(since: date | None, until: date | None) -> tuple[int, int]:
     """The first day, and the day after the last one, counted from 1970-01-01: by default this month until today.
 
     Raises ValueError.
     """
     today = datetime.now(UTC).date()
-    first = date.fromisoformat(since) if since else today.replace(day=1)
-    last = date.fromisoformat(until) if until else today
+    first, last = since or today.replace(day=1), until or today
     if last < first:
-        raise ValueError(f"{last} is before {first}")
+        raise ValueError(f"the last day {last} is before the first, {first}: set both --from and --to")
     began = date(1970, 1, 1)
     return (first - began).days, (last - began).days + 1
+
+
+def _payers(books: Books) -> set[str]:
+    return {folded(payer) for (payer,) in books.rows("SELECT payer FROM entries UNION SELECT payer FROM charges")}
 
 
 def _print(lines: list[Line], chosen: Namespace) -> None:

@@ -18,8 +18,6 @@ from shared.networks import network_of
 GROUPS = ("day", "endpoint", "rail", "payer")
 UNKNOWN, CHANNELS = "unknown", "(channels)"
 """In place of an endpoint: for a transfer that the ledger forgot, and for payouts of the channels' contract and claims."""
-COINS = {"evm": ("ETH", 18), "solana": ("SOL", 9), "stellar": ("XLM", 7), "xrpl": ("XRP", 6)}
-"""What fees are paid in, by the package of the network, and its decimals."""
 EXACT = Context(prec=78)
 _ENTRIES = """
 WITH chosen AS (SELECT DISTINCT network, tx FROM entries WHERE settled >= ? AND settled < ?)
@@ -106,7 +104,7 @@ def summed(books: Books, first: int, end: int, by: str, without: Collection[str]
             found = lines[key, entry.network, entry.asset] = Line(key, rail or "", entry.network, entry.asset)
             if rail and token:
                 found.token, found.decimals = token.symbol, token.decimals
-                found.coin, found.coin_decimals = COINS[network_of(rail).package]
+                found.coin, found.coin_decimals = chains.coin(network_of(rail).name)
         return found
 
     settlers = {address for (address,) in books.rows("SELECT address FROM settlers")}

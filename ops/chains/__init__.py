@@ -1,5 +1,6 @@
 """What is read from the chains for the books and for a rehearsal. Each network has a module with
 
+- `COIN`: what fees are paid in, and its decimals;
 - `PAYERS_PAY`: whether payers send their payments themselves;
 - `fees(url, transactions)` where they do not: what transactions cost, as far as the node shows them;
 - `transfers(url, own, token, since)`: what the recipient got of a token, from a time on;
@@ -86,6 +87,12 @@ def fees(name: str, url: str, transactions: Sequence[str]) -> Mapping[str, Fee]:
     if module.PAYERS_PAY or not url:
         return dict.fromkeys(transactions, Fee(0, source=PAYER if module.PAYERS_PAY else FACILITATOR))
     found: Mapping[str, Fee] = module.fees(url, transactions)
+    return found
+
+
+def coin(name: str) -> tuple[str, int]:
+    """What a network's fees are paid in, and its decimals."""
+    found: tuple[str, int] = _module(name).COIN
     return found
 
 

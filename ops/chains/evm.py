@@ -12,6 +12,7 @@ from shared.x402.evm import keccak256, selector
 from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.networks import EvmToken, Token
 
+COIN = ("ETH", 18)
 PAYERS_PAY = False
 MOST_CALLS = 100
 """In one request to the node."""

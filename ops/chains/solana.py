@@ -12,6 +12,7 @@ from shared.settings.rails import RailSettings
 from shared.x402.networks import SolanaToken, Token
 from shared.x402.solana_address import decode_base58, encode_base58, token_account
 
+COIN = ("SOL", 9)
 PAYERS_PAY = False
 MOST_CALLS = 20
 """In one request to the node."""

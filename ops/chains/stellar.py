@@ -16,6 +16,7 @@ from shared.x402 import stellar_address
 from shared.x402.networks import StellarToken, Token
 from shared.x402.stellar_xdr import ADDRESS, I128, MAP, SYMBOL, Reader
 
+COIN = ("XLM", 7)
 PAYERS_PAY = False
 PAGE = 200
 _BALANCE_AT = 84

@@ -12,6 +12,7 @@ from shared.nodes.xrpl_rpc import XrplRpc
 from shared.settings.rails import RailSettings
 from shared.x402.networks import Token, XrplToken
 
+COIN = ("XRP", 6)
 PAYERS_PAY = True
 RIPPLE_EPOCH = 946_684_800
 """The ledger's time 0, in Unix seconds."""

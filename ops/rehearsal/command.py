@@ -14,6 +14,7 @@ from coinslot.buyer import TIMEOUT_S
 from coinslot.prices import dollars
 from ops.rehearsal import FAIL, Refused, Step, plan, purchases
 from shared.settings import sandbox_path
+from shared.settings.rules import http_addresses
 from shared.settings.service import Settings
 from shared.x402.networks import Rail
 
@@ -41,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--rpc-url",
         action="append",
         default=[],
-        type=_of_rail,
+        type=_node_of_rail,
         metavar="RAIL=URL",
         help="a node, if no setting has one",
     )
@@ -55,6 +56,8 @@ def report(settings: Settings, environment: Mapping[str, str], chosen: argparse.
         environment: where the buyer looks for its wallet.
     """
     try:
+        if chosen.all and chosen.call:
+            raise Refused("--all buys every call: name none beside it. Nothing was signed")
         tills = plan.tills(
             settings,
             [Rail(name) for name in chosen.rail],
@@ -115,6 +118,15 @@ def _of_rail(text: str) -> tuple[Rail, str]:
     if not found or not value or name not in list(Rail):
         raise argparse.ArgumentTypeError(f"not RAIL=VALUE with a rail of {', '.join(Rail)}")
     return Rail(name), value
+
+
+def _node_of_rail(text: str) -> tuple[Rail, str]:
+    rail, url = _of_rail(text)
+    try:
+        http_addresses((url,))
+    except ValueError:
+        raise argparse.ArgumentTypeError("the node is no http(s) address") from None
+    return rail, url
 
 
 def _dollars(text: str) -> Decimal:

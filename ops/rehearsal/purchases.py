@@ -18,7 +18,7 @@ from coinslot.purchase import Purchases
 from coinslot.wallet import Choice, Wallet
 from ops import chains
 from ops.books.facts import folded
-from ops.books.revenue import COINS, plain
+from ops.books.revenue import plain
 from ops.chains import NODE_ERRORS, NotKept, Transfer
 from ops.queries import address
 from ops.rehearsal import FAIL, NOTE, OK, Level, Step
@@ -181,7 +181,7 @@ def balanced(planned: Planned, before: Decimal, after: Decimal) -> Step:
 
 def _fee(planned: Planned, transaction: str) -> Step:
     till = planned.till
-    coin, decimals = COINS[NETWORKS[till.name].package]
+    coin, decimals = chains.coin(till.name)
     try:
         fee = chains.fees(till.name, till.own.rpc_url, [transaction]).get(transaction)
     except NODE_ERRORS as error:

@@ -22,7 +22,9 @@ from ops import listing, listing_state
 from ops.listing import Examined, Unreachable, examine
 from ops.listing_rules import Answer, lacks
 from shared.ledger.listing import host_of, listing_key
+from shared.settings.rails import XrplRailSettings
 from shared.settings.service import Settings
+from shared.x402.networks import Rail
 from tests.cdp_bazaar import Validator
 from tests.each import each
 
@@ -83,6 +85,25 @@ async def test_what_the_shop_serves_lacks_nothing(settings: Settings, clean_redi
     assert listing_state.sentence_of(listed).startswith(f"{host_of(url)}: listed until ")
     (unlisted,) = found["dns"].listed
     assert (unlisted.until, unlisted.settled) == ("", "")
+
+
+async def test_a_call_that_is_sold_on_other_networks_only_lacks_nothing(settings: Settings, facilitator: Any) -> None:
+    """Nobody can list it: a note says so. Where no call is on Base or Solana, the shop lacks these rails."""
+    network = {"x402Version": 2, "scheme": "exact", "network": "xrpl:0", "extra": {"ledger": 100}}
+    facilitator.says = json.dumps({"kinds": [*json.loads(facilitator.says)["kinds"], network]}).encode()
+    xrpl = XrplRailSettings(pay_to="rKRuYKh7Y3nPoVzEKDRUpbq6aZyP8XWdCT", facilitator_url=facilitator.url)
+    own = dataclasses.replace(settings, xrpl=xrpl)
+    watch = dataclasses.replace(BY_NAME["json-repair"], rails=(Rail.XRPL_RLUSD,))
+    async with validating(create_app(own, (BY_NAME["echo"], watch))) as (validator, url, client):
+        found = await examined(client, listed_at(own, url))
+        assert {name: (list(one.lacks), one.note) for name, one in found.items()} == {
+            "echo": ([], ""),
+            "json-repair": ([], listing.ELSEWHERE),
+        }
+        assert len(validator.asked) == 1
+    async with validating(create_app(own, (watch,))) as (_, _, client):
+        (lack,) = (await examined(client, own))["json-repair"].lacks
+        assert "Base or Solana" in lack
 
 
 async def test_what_the_validator_refuses_is_a_lack(settings: Settings) -> None:
@@ -180,7 +201,11 @@ async def test_the_doctor_says_what_the_catalogue_did_not_take(
 ) -> None:
     own = listed_at(settings, lister.url)
     assert list(listing_state.findings(settings)) == []
-    monkeypatch.setattr(listing_state, "get_json", lambda url: (200, {"resources": [ECHO]}))
+    items = [
+        {"resource": url, "accepts": [{"network": network}]}
+        for url, network in ((ECHO, "eip155:8453"), ("other", "xrpl:0"))
+    ]
+    monkeypatch.setattr(listing_state, "get_json", lambda url: (200, {"items": items}))
     find: Callable[[], list[Any]] = lambda: list(listing_state.findings(own))  # noqa: E731
     host = host_of(lister.url)
     assert find() == [

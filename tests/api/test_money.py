@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -367,6 +368,10 @@ async def test_what_was_never_answered_is_refundable(
     ledger.flushall()
     assert ops.main(["payments"]) == 0
     assert ops.main(["payments", "--id", name.decode()]) == 1
+    assert "no payment with this id" in capsys.readouterr().err
+    with monkeypatch.context() as patched:
+        patched.setattr("ops.payments.report", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+        assert ops.main(["payments"]) == 130
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "redis://127.0.0.1:9/0")
     assert ops.main(["payments"]) == 3
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "nonsense")

@@ -36,6 +36,13 @@ from tests.each import each
         ({"KEY_FILE": "/nowhere/key"}, "cannot read the key file /nowhere/key: there is no such file"),
         ({"SOLANA_FACILITATOR_HEADERS_FILE": "/nowhere/headers"}, "cannot read the headers file"),
         ({"SOLANA_FACILITATOR_CDP_KEY_FILE": "/nowhere/cdp"}, "cannot read the CDP key file '/nowhere/cdp'"),
+        (
+            {
+                "EVM_LISTING_FACILITATOR_URL": "https://a.example",
+                "EVM_LISTING_FACILITATOR_CDP_KEY_FILE": "/nowhere/cdp",
+            },
+            "cannot read the CDP key file '/nowhere/cdp'",
+        ),
         ({"EVM_FACILITATOR_URL": "https://facilitator.example", "EVM_PAY_TO": "0x1"}, "COINSLOT_EVM_PAY_TO"),
         ({"EVM_NETWORK": "eip155:5"}, "COINSLOT_EVM_NETWORK: the sandbox has eip155:8453, .*, not eip155:5"),
         ({"EVM_FACILITATOR_URL": "https://facilitator.example"}, "no rail is configured"),
@@ -151,6 +158,17 @@ def test_nothing_is_looked_for_on_chains_that_begin_anew(tmp_path: Path) -> None
         assert (ledger.exists(RECHECK[1]), ledger.zrange(RECHECK[63], 0, -1)) == (0, [elsewhere.encode()])
         assert ledger.keys(in_every_bucket("lost:*")) == [f"{LOST[63]}:{elsewhere}".encode()]
         assert ledger.get("coinslot:{00}:answer:eip155:8453:0xaa") == b"kept"
+
+
+@pytest.mark.enable_socket
+def test_books_of_a_real_network_are_kept(tmp_path: Path) -> None:
+    """Those of local chains begin anew with them."""
+    (tmp_path / "books").mkdir()
+    given = {"COINSLOT_DNS_SERVER": "127.0.0.1:53"}
+    with embed({**given, "COINSLOT_XRPL_PAY_TO": "rKRuYKh7Y3nPoVzEKDRUpbq6aZyP8XWdCT"}, tmp_path):
+        assert (tmp_path / "books").exists()
+    with embed(given, tmp_path):
+        assert not (tmp_path / "books").exists()
 
 
 @pytest.mark.enable_socket

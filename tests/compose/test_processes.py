@@ -252,7 +252,7 @@ def test_a_wrong_scale_is_a_sentence(keep: Any) -> None:
     keeper = keep("a: true\n", "--scale", "b=2")
 
     assert keeper.process.wait(patience(10)) == 1
-    assert keeper.notes("log") == ["coinslot: --scale b: the Procfile has only a"]
+    assert keeper.notes("log") == ["coinslot: b: the Procfile has only a"]
 
 
 def test_a_line_is_scaled_while_the_others_run(keep: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -267,7 +267,7 @@ def test_a_line_is_scaled_while_the_others_run(keep: Any, capsys: pytest.Capture
     assert capsys.readouterr().out == "processes of one: 3\nprocesses of one: 1\n"
 
     for words, said in (
-        (("scale", "none=2"), "--scale none: the Procfile has only one, facilitator"),
+        (("scale", "none=2"), "none: the Procfile has only one, facilitator"),
         (("scale", "facilitator=2"), "there may be only one"),
         (("scale", "one"), "write NAME=N"),
         (("restart", "none"), "the Procfile has only one, facilitator"),

@@ -76,7 +76,7 @@ def test_a_scale_that_is_none_is_refused(text: str) -> None:
 
 def test_a_scale_fits_the_procfile() -> None:
     """It names lines that there are, and one facilitator at most: two would number one account's transactions."""
-    with pytest.raises(InvalidProcfile, match="--scale worker: the Procfile has only api, facilitator"):
+    with pytest.raises(InvalidProcfile, match="worker: the Procfile has only api, facilitator"):
         scaled([API, FACILITATOR], {"worker": 2})
     with pytest.raises(InvalidProcfile, match="64 processes of a line at most"):
         scaled(read_procfile(PROCFILE), {"worker-fast": 999})

@@ -20,7 +20,7 @@ from coinslot.options import Options
 from coinslot.sandbox_file import Sandbox
 from compose.sandbox.ledgers import OTHERS
 from facilitator import configured
-from ops import recipients
+from ops import chains, recipients
 from ops.chains import asset_of
 from shared import networks
 from shared.networks import NETWORKS, Network
@@ -51,6 +51,7 @@ def test_every_side_has_the_network(network: Network) -> None:
     sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}", "ops.refunds.{}")
     for module in (side.format(network.package) for side in sides):
         assert find_spec(module), module
+    assert chains.coin(network.name)[1] > 0
     assert (ROOT / f"client/coinslot/{network.package}_signer.py").exists()
     assert network.name in {field.name for field in msgspec.structs.fields(Sandbox)} | {"ethereum"}
     written = (ROOT / "docs/rails.md").read_text()

@@ -283,5 +283,5 @@ def test_a_wrong_scale_is_told_before_anything_starts(start: Callable[..., Runni
     code, said = starting.ended()
 
     assert code == 1
-    assert said.startswith("coinslot: --scale worker-none: the Procfile has only facilitator, api, worker-micro")
+    assert said.startswith("coinslot: worker-none: the Procfile has only facilitator, api, worker-micro")
     assert not starting.var.joinpath("sandbox").exists()

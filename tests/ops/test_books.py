@@ -12,6 +12,8 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import redis
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ops.main
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim
 from api.redis_client import Redis
@@ -296,7 +299,7 @@ def test_every_group_adds_up_exactly(
 
 
 def a_report(books_dir: Path, capsys: pytest.CaptureFixture[str], **options: Any) -> list[dict[str, str]]:
-    chosen = {"since": "1970-01-01", "until": "1970-01-09", "by": "endpoint", "without": [], "check": False}
+    chosen = {"since": date(1970, 1, 1), "until": date(1970, 1, 9), "by": "endpoint", "without": [], "check": False}
     chosen |= {"csv": True, "json": False, **options}
     assert report.report(Settings(books_dir=str(books_dir)), Namespace(**chosen)) == 0
     return list(csv.DictReader(capsys.readouterr().out.splitlines()))
@@ -336,6 +339,41 @@ def test_a_report_says_what_is_not_income(tmp_path: Path, capsys: pytest.Capture
     assert (by_rail["base"]["calls"], by_rail["base"]["by_channels"]) == ("8", "0.02")
     assert {row["key"] for row in a_report(tmp_path, capsys, by="payer")} == {"", "0xAb", "0xCD", "0xe"}
     books.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        ("revenue --from yesterday", 2, "'yesterday' is no day like 2026-11-24"),
+        ("revenue --to 2026-02-30", 2, "'2026-02-30' is no day like 2026-11-24"),
+        ("books --rebuild --since 24.11.2026", 2, "'24.11.2026' is no day like 2026-11-24"),
+        ("revenue --to 2020-01-31", 2, "the last day 2020-01-31 is before the first, 20"),
+        ("books --since 2026-11-01", 2, "--since is for --rebuild"),
+        ("revenue --check --json", 2, "not allowed with"),
+        ("revenue --check --not 0xab", 2, "leave out --not"),
+        ("revenue --not 0xab 0xCDE", 0, "the books have no payment of 0xcde\n"),
+    ],
+)
+def test_what_an_option_cannot_do_is_said(
+    options: str,
+    code: int,
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A wallet that never paid is reported: its address may have been written wrongly."""
+    monkeypatch.setenv("COINSLOT_BOOKS_DIR", str(tmp_path))
+    with closing(Books(tmp_path)) as books:
+        books.add([Fact("a", CALL, BASE.network, BASE.address, "echo", "0xAb", "1000", "0x1", DAY_MS)])
+    try:
+        ended = ops.main.main(options.split())
+    except SystemExit as error:  # of argparse
+        ended = int(error.code or 0)
+    assert ended == code
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert "of 0xab" not in printed
 
 
 def test_what_the_ledger_forgot_is_taken_from_the_chain_once(tmp_path: Path) -> None:
@@ -384,7 +422,7 @@ def test_books_without_payers_have_none(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(entries(books)) == 1
     books.close()
     assert payer[2:].encode() not in next(tmp_path.iterdir()).read_bytes()
-    options = Namespace(since="", until="", without=[payer], by="day", check=False, csv=False, json=False)
+    options = Namespace(since=None, until=None, without=[payer], by="day", check=False, csv=False, json=False)
     assert report.report(Settings(books_dir=str(tmp_path), books_payers=False), options) == 3
     assert "--not needs payers" in capsys.readouterr().err
 
@@ -415,7 +453,7 @@ async def test_books_that_nobody_keeps_are_reported(
     assert report.age(own)[0] == "ok"
     books.move(KEPT, str(int(time.time()) - 3_600))
     books.close()
-    chosen = Namespace(since="", until="", without=[], by="day", check=False, csv=False, json=True)
+    chosen = Namespace(since=None, until=None, without=[], by="day", check=False, csv=False, json=True)
     assert report.report(own, chosen) == 0
     assert "nothing was written since 20" in capsys.readouterr().err
     assert report.age(own)[0] == "warn"

@@ -13,6 +13,7 @@ from coinslot.challenge import Quote
 from coinslot.configuration import Configuration
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder
+from ops.main import main
 from ops.rehearsal.plan import Planned, Till
 from ops.rehearsal.purchases import balanced, differences, wrongs_of
 from shared.money import Price
@@ -45,6 +46,19 @@ def till(tmp_path: Path) -> Till:
 @pytest.fixture
 def planned(till: Till) -> Planned:
     return Planned(till, "echo", {}, OFFER, Price.of("0.001"))
+
+
+def test_wrong_options_are_refused_before_anything_is_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What would be ignored, or be found out after the challenge only."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["rehearse", "--all", "echo"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["rehearse", "--rpc-url", "base=node.example"])
+    printed = capsys.readouterr().err
+    assert "name none beside it. Nothing was signed" in printed
+    assert "--rpc-url: the node is no http(s) address" in printed
 
 
 def test_each_field_of_a_receipt_is_checked(planned: Planned) -> None:
