@@ -16,6 +16,7 @@ def answer(reader: Reader, known: Known, amount: int) -> Response:
     """The answer, by the rules."""
     judgement = judge(known.evidence)
     evidence = known.evidence
+    tokens = data_file.header("tokens.tsv")
     return Response(
         **reader.head(),
         risk_level=judgement.level,
@@ -36,7 +37,7 @@ def answer(reader: Reader, known: Known, amount: int) -> Response:
         amount_formatted=None if known.is_nft else known.token.formatted(amount),
         owner_balance=None if known.balance is None else str(known.balance),
         current_allowance=None if known.allowance is None else str(known.allowance),
-        data_version=f"{data_file.version('tokens.tsv')}-{data_file.version('addresses.bin')}",
+        data_version=f"{tokens.reviewed}-{tokens.version}-{data_file.header('addresses.bin').version}",
     )
 
 

@@ -136,7 +136,7 @@ ENDPOINT = chain_safety(
             "amountFormatted": "115792089237316195423570985008687907853269984665640564039457584007913129.639935",
             "ownerBalance": None,
             "currentAllowance": None,
-            "dataVersion": "19767544-0694c12c",
+            "dataVersion": "2026-11-24-13fb79c5-0694c12c",
         },
     ),
     run=run,

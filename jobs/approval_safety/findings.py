@@ -23,6 +23,7 @@ _FORMS = {
 _LIKENESS = {
     "disguised": "written differently to look the same",
     "name_and_symbol": "with the same name and symbol",
+    "foreign_letters": "in letters of another script",
     "symbol": "with the same symbol",
     "name": "with the same name",
 }
@@ -106,6 +107,11 @@ def _notes(known: Known) -> Iterator[Finding]:
     if any(hop.way == "minimal" for hop in known.spender.hops):
         yield _note(
             "minimal_proxy", "The spender is a copy that runs the code of another contract and cannot be changed."
+        )
+    if known.namesake:
+        other = f"{known.namesake.symbol} at {checksummed(known.namesake.address)}"
+        yield _note(
+            "shared_symbol", f"A listed token has the same symbol, {other}: check that this is the one you mean."
         )
     if known.is_nft:
         yield _note(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from jobs.approval_safety import age as ages
 from jobs.approval_safety.age import UNKNOWN, Age
-from jobs.approval_safety.copycat import Copycat, copycat
+from jobs.approval_safety.copycat import Copycat, copycat, namesake
 from jobs.approval_safety.labels import label_of
 from jobs.approval_safety.rules import Evidence
 from jobs.approval_safety.spender import Spender, follow
@@ -14,6 +14,7 @@ from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.code import delegate_of, proxy_reads
 from jobs.engines.evm.known_addresses import Listing, listings
+from jobs.engines.evm.known_tokens import KnownToken
 from jobs.engines.evm.reader import NotAContract, Reader
 from jobs.engines.evm.tokens import METADATA_GAS, Token, metadata_calls, name_call, token_of, truth, word
 from jobs.engines.evm.unlimited import unlimited_form
@@ -25,6 +26,7 @@ class Known:
     """What the chain and the lists say.
 
     Attributes:
+        namesake: another canonical token with the same symbol, where this one passes for none.
         listed: addresses that are on a list, with what they are here: ``spender``, ``implementation`` or ``token``.
         balance, allowance: of the owner, when one was named.
     """
@@ -33,6 +35,7 @@ class Known:
     supply: int | None
     is_nft: bool
     copycat: Copycat | None
+    namesake: KnownToken | None
     spender: Spender
     age: Age
     label: str | None
@@ -76,6 +79,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
         supply=supply,
         is_nft=is_nft,
         copycat=imitated,
+        namesake=None if imitated else namesake(reader.chain, token, words.symbol),
         spender=target,
         age=own,
         label=label,

@@ -89,4 +89,6 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
     current_allowance: Annotated[
         str | None, doc("How much the spender may take already, in the smallest unit. Null like `ownerBalance`.")
     ]
-    data_version: Annotated[str, doc("The version of the lists of tokens and addresses.")]
+    data_version: Annotated[
+        str, doc("The lists of tokens and addresses: the day of the last review, and both versions.")
+    ]

@@ -17,7 +17,13 @@ from jobs.approval_safety.spender import Kind
 from jobs.engines.evm.unlimited import Form
 
 CRITICAL, HIGH, MEDIUM = 95, 75, 26
-COPYCAT_POINTS: dict[Likeness, int] = {"disguised": 80, "name_and_symbol": 80, "symbol": 45, "name": 30}
+COPYCAT_POINTS: dict[Likeness, int] = {
+    "disguised": 80,
+    "name_and_symbol": 80,
+    "foreign_letters": 45,
+    "symbol": 45,
+    "name": 30,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

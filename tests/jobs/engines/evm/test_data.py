@@ -85,6 +85,12 @@ def test_small_l_passes_for_capital_i() -> None:
     assert skeleton("LINK") in readings("LlNK")
 
 
+def test_a_dollar_sign_is_a_habit_or_an_s() -> None:
+    """$HIB is read as SHIB, and $DAI as DAI."""
+    assert skeleton("SHIB") in readings("$HIB")
+    assert skeleton("DAI") in readings("$DAI")
+
+
 def test_declarations_load_no_data_and_no_decoder() -> None:
     """The API imports every declaration: it must not pay for what only workers use."""
     program = """
