@@ -34,7 +34,7 @@ def answer(reader: Reader, known: Known, amount: int) -> Response:
         token=_token(reader, known),
         spender=_spender(known),
         amount=str(amount),
-        amount_formatted=None if known.is_nft else known.token.formatted(amount),
+        amount_formatted=None if known.is_nft else known.token.formatted_allowance(amount),
         owner_balance=None if known.balance is None else str(known.balance),
         current_allowance=None if known.allowance is None else str(known.allowance),
         data_version=f"{tokens.reviewed}-{tokens.version}-{data_file.header('addresses.bin').version}",

@@ -72,6 +72,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
         own, implementation, was_upgraded = _ages(reader, target)
     found = _listed(token, target)
     imitated = copycat(reader.chain, token, words.symbol, words.name)
+    attackers = [(role, listing) for role, _, listing in found if listing.is_attacker]
     here = CHAIN_IDS[reader.chain]
     label = label_of(reader.chain, spender) if target.kind == "contract" else None
     return Known(
@@ -98,9 +99,10 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
             is_hollow=target.is_hollow,
             is_token=spender == token,
             copycat=imitated.likeness if imitated else None,
-            listed_here=any(listing.chain_id == here for _, _, listing in found),
-            listed_elsewhere=any(listing.chain_id != here for _, _, listing in found),
-            token_listed=any(role == "token" for role, _, _ in found),
+            listed_here=any(listing.chain_id == here for _, listing in attackers),
+            listed_elsewhere=any(listing.chain_id != here for _, listing in attackers),
+            token_listed=any(role == "token" for role, _ in attackers),
+            was_exploited=any(not listing.is_attacker for _, _, listing in found),
             has_label=label is not None,
         ),
     )

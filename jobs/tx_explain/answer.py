@@ -110,7 +110,7 @@ def _approval(details: Details, each: events.Approval) -> Approval:
         owner=checksummed(each.owner),
         spender=checksummed(each.spender),
         amount=_number(each.amount),
-        amount_formatted=token.formatted(each.amount),
+        amount_formatted=token.formatted_allowance(each.amount),
         is_unlimited=each.is_granted and (each.standard is None or unlimited_form(each.amount or 0) is not None),
         token_id=_number(each.token_id),
         granted=each.is_granted,

@@ -59,7 +59,9 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     owner: Annotated[str, doc("Whose tokens they are.")]
     spender: Annotated[str, doc("Who may move them.")]
     amount: Annotated[str | None, doc("How many may be moved, in the smallest unit. Null for NFTs.")]
-    amount_formatted: Annotated[str | None, doc("How many, in whole tokens. Null without decimals, and for NFTs.")]
+    amount_formatted: Annotated[
+        str | None, doc("How many, in whole tokens, or `unlimited`. Null without decimals, and for NFTs.")
+    ]
     is_unlimited: Annotated[bool, doc("Whether the right has no limit, or is for all tokens of a collection.")]
     token_id: Annotated[
         str | None, doc("The id of the NFT, in decimal. Null for ERC-20 and for all tokens of a collection.")

@@ -8,6 +8,7 @@ from typing import Any
 from jobs.engines.evm import abi, text
 from jobs.engines.evm.quantity import formatted
 from jobs.engines.evm.selectors import DECIMALS, GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND, NAME, SYMBOL
+from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import Call
 
 METADATA_GAS = 1_000_000
@@ -34,6 +35,10 @@ class Token:
     def formatted(self, amount: int | None) -> str | None:
         """An amount with its decimals; None when there are none."""
         return None if self.decimals is None or amount is None else formatted(amount, self.decimals)
+
+    def formatted_allowance(self, amount: int | None) -> str | None:
+        """The same, and `unlimited` for a number that means no limit."""
+        return "unlimited" if amount is not None and unlimited_form(amount) else self.formatted(amount)
 
 
 def metadata_calls(token: str) -> tuple[Call, Call]:

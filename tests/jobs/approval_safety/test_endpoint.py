@@ -31,6 +31,7 @@ SPENDER = "0x6666666666666666666666666666666666666666"
 LOGIC = "0x8888888888888888888888888888888888888888"
 BEACON = "0x9999999999999999999999999999999999999999"
 ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+LIFI = "0x1231deb6f5749ef6ce6943a275a1d3e7486f4eae"
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 WEEK = WINDOW_S // 2
 """Blocks of Base."""
@@ -113,7 +114,7 @@ def test_without_an_archive_nothing_is_safe() -> None:
     chains.base.archive = False
     answer = judged(chains)
     assert (answer["flags"]["unverifiable"], answer["spender"]["ageDays"]) == (True, None)
-    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "reduce_amount")
+    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "wait")
 
 
 def test_a_chain_that_is_younger_than_a_week_cannot_say() -> None:
@@ -278,6 +279,30 @@ def test_a_proxy_of_a_known_address_is_one() -> None:
     answer = judged(chains)
     assert answer["flags"]["knownMalicious"] is True
     assert answer["findings"][0]["evidence"]["role"] == "implementation"
+
+
+def test_an_exploited_contract_is_no_attacker() -> None:
+    """LI.FI's router is a victim: even an amount without limit is not rejected for that."""
+    chains = usual_chains()
+    chains.base.code[LIFI] = CONTRACT
+    answer = judged(chains, spender=LIFI)
+    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "wait")
+    assert (codes(answer), answer["flags"]["knownMalicious"]) == (["exploited_contract"], False)
+    assert "was exploited on 2024-07-16 (2024 LI.FI Hack)" in answer["findings"][0]["message"]
+    assert judged(chains, spender=LIFI, amount="unlimited")["recommendation"] == "reduce_amount"
+
+
+def test_a_limited_amount_to_a_fresh_contract_waits() -> None:
+    """A smaller amount would make it no older."""
+    chains = usual_chains()
+    chains.base.code[SPENDER] = [(HEAD - 10, CONTRACT)]
+    assert judged(chains)["recommendation"] == "wait"
+
+
+def test_no_limit_is_a_word() -> None:
+    """And not 79 digits; the exact number is `amount`."""
+    answer = judged(usual_chains(), amount="unlimited")
+    assert (answer["amount"], answer["amountFormatted"]) == (str(2**256 - 1), "unlimited")
 
 
 def test_zero_takes_an_approval_back() -> None:
