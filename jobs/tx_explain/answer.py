@@ -59,7 +59,7 @@ def answer(reader: Reader, found: Found) -> Response:
         method=_method(details),
         transfers=[_transfer(details, each) for each in details.transfers[:MAX_SHOWN]],
         transfer_count=len(details.transfers),
-        approvals=[_approval(details, each) for each in details.approvals[:MAX_SHOWN]],
+        approvals=[_approval(details, each, found.timestamp) for each in details.approvals[:MAX_SHOWN]],
         approval_count=len(details.approvals),
         delegations=[checksummed(each) for each in sent.delegates],
         signals=signals(details),
@@ -100,8 +100,9 @@ def _transfer(details: Details, each: events.Transfer) -> Transfer:
     )
 
 
-def _approval(details: Details, each: events.Approval) -> Approval:
+def _approval(details: Details, each: events.Approval, block_time: int | None) -> Approval:
     token = details.token(each.token)
+    expires = block_time if each.expires == 0 else each.expires
     return Approval(
         standard=each.standard,
         token=checksummed(each.token),
@@ -114,6 +115,8 @@ def _approval(details: Details, each: events.Approval) -> Approval:
         is_unlimited=each.is_granted and (each.standard is None or unlimited_form(each.amount or 0) is not None),
         token_id=_number(each.token_id),
         granted=each.is_granted,
+        expires_at=None if expires is None else iso(expires),
+        through=_shown(each.through),
         log_index=each.index,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from jobs.engines.evm.address import ZERO, short
@@ -158,7 +159,11 @@ def _of_approvals(details: Details) -> Phrase | None:
 
 def _approval(details: Details, each: Approval) -> Phrase:
     if each.amount is not None:
-        return _allowance(details, each.token, each.spender, each.amount)
+        allowance = _allowance(details, each.token, each.spender, each.amount)
+        until = (
+            f" until {datetime.fromtimestamp(each.expires, UTC):%Y-%m-%d}" if each.expires and each.is_granted else ""
+        )
+        return Phrase(allowance.verb, allowance.rest + (f" through Permit2{until}" if each.through else ""))
     what = f"all tokens of {details.label(each.token)}"
     if each.token_id is not None:
         what = details.quantity("erc721", each.token, 1, each.token_id)

@@ -67,6 +67,10 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         str | None, doc("The id of the NFT, in decimal. Null for ERC-20 and for all tokens of a collection.")
     ]
     granted: Annotated[bool, doc("True when it was given, false when it was taken back.")]
+    expires_at: Annotated[str | None, doc("When the right ends, ISO 8601 in UTC. Null when it does not.")]
+    through: Annotated[
+        str | None, doc("The contract that keeps the right, which is Permit2. Null when the token keeps it.")
+    ]
     log_index: Annotated[int, doc("The index of the event's log in its block.")]
 
 

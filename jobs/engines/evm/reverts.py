@@ -31,7 +31,6 @@ PANICS = {
     0x51: "call of an uninitialized internal function",
 }
 MAX_DATA_SHOWN = 1024
-_STRING = abi.parse_arguments("(string)")
 _UINT256 = abi.parse_arguments("(uint256)")
 _CAUSES = {
     "out_of_gas": "out of gas",
@@ -74,8 +73,9 @@ def explain(reverted: Reverted) -> Revert:
     head, body = data[:4], data[4:]
     if len(data) < 4:
         return _revert("unknown", None, data)
-    if head == ERROR and (message := _first(_STRING, body)) is not None:
-        return _revert("error", text.clean(str(message), text.MAX_REASON) or None, data, "Error(string)")
+    if head == ERROR and (message := abi.string_bytes(body)) is not None:
+        reason = text.clean(message.decode("utf-8", "replace").replace("\ufffd", ""), text.MAX_REASON)
+        return _revert("error", reason or None, data, "Error(string)")
     if head == PANIC and isinstance(code := _first(_UINT256, body), int):
         meaning = PANICS.get(code, "unknown code")
         return _revert("panic", f"Panic(0x{code:02x}): {meaning}", data, "Panic(uint256)")

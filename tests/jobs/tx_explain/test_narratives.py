@@ -38,6 +38,7 @@ from tests.jobs.tx_explain.receipts import (
     usual_chains,
 )
 
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 PAID = " and paid 0.00001 ETH for gas."
 ONE = 10**18
 MANY = 2**256 - 1
@@ -190,6 +191,22 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
         {"approval_revoked"},
     ),
     (
+        "an approval in Permit2",
+        {
+            "to": PERMIT2,
+            "logs": [
+                log(
+                    PERMIT2,
+                    "Approval(address,address,address,uint160,uint48)",
+                    *map(padded, (ALICE, USDC, BOB)),
+                    data=number(2**160 - 1) + number(1_800_000_000)[2:],
+                )
+            ],
+        },
+        "Allowed 0x7099…79C8 to spend any amount of USDC through Permit2 until 2027-01-15" + PAID,
+        {"unlimited_approval"},
+    ),
+    (
         "an approval for all",
         {
             "to": CATS,
@@ -302,6 +319,18 @@ def test_a_selector_alone_is_no_proof(data: str, name: str | None, trailing: int
     """The arguments must be there, and clean; what follows is counted."""
     method = answer_about(to=USDC, data=data)["method"]
     assert (method["name"], method["trailingBytes"]) == (name, trailing)
+
+
+def test_a_permit_of_permit2_is_an_approval_with_an_end() -> None:
+    """By signature. An expiry of 0 is the end of the block, and one beyond all calendars is none."""
+    permit = "Permit(address,address,address,uint160,uint48,uint48)"
+    for expiry, expires_at in ((1_800_000_000, "2027-01-15T08:00:00Z"), (0, "2027-01-15T07:59:38Z"), (2**48 - 1, None)):
+        data = number(5_000_000) + number(expiry)[2:] + number(3)[2:]
+        logs = [log(PERMIT2, permit, *map(padded, (ALICE, USDC, ROUTER)), data=data)]
+        (approval,) = answer_about(to=ROUTER, logs=logs)["approvals"]
+        assert (approval["symbol"], approval["amountFormatted"], approval["granted"]) == ("USDC", "5", True)
+        assert (approval["expiresAt"], approval["through"].lower()) == (expires_at, PERMIT2)
+        assert answer_about(to=ROUTER, logs=[{**logs[0], "address": CAROL}])["approvals"] == []
 
 
 def test_the_third_argument_of_an_nft_is_its_id() -> None:
