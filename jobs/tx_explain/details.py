@@ -19,6 +19,9 @@ from jobs.tx_explain.events import Approval, Standard, Transfer
 from jobs.tx_explain.flows import Flows
 from jobs.tx_explain.method import Method
 
+_HUGE = Decimal(10) ** 15
+_EXACT = Context(prec=400, rounding=ROUND_HALF_EVEN)
+
 Status = Literal["success", "reverted", "pending"]
 
 
@@ -65,10 +68,28 @@ class Details:
             number = f"#{token_id}" if token_id < 10**12 else f"#{str(token_id)[:6]}…"
             return f"{number} of {label}" if standard == "erc721" or amount == 1 else f"{amount} × {number} of {label}"
         formatted = self.token(address).formatted(amount)
-        return f"{amount} units of {label}" if formatted is None else f"{formatted} {label}"
+        return f"{rounded(str(amount))} units of {label}" if formatted is None else f"{rounded(formatted)} {label}"
+
+
+def rounded(amount: str) -> str:
+    """An amount for a sentence: six significant digits, but at least two decimals, and whole numbers below 10^15 in full."""
+    exact = Decimal(amount)
+    if exact >= _HUGE:
+        return f"about {exact:.2e}".replace("e+", " × 10^")
+    decimals = max(2, 5 - exact.adjusted())
+    return (
+        f"{exact.quantize(Decimal(1).scaleb(-decimals), context=_EXACT):f}".rstrip("0").rstrip(".")
+        if exact % 1
+        else amount
+    )
 
 
 def rounded_ether(wei: int) -> str:
-    """An amount of wei in ether, with four significant digits: ``0.00001234``."""
+    """An amount of wei for a sentence, in ether."""
+    return rounded(ether(wei))
+
+
+def rounded_fee(wei: int) -> str:
+    """A fee in ether, with four significant digits: ``0.00001234``."""
     shown = Decimal(ether(wei)).normalize(Context(prec=4, rounding=ROUND_HALF_EVEN))
     return f"{shown:f}"

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from jobs.engines.evm.address import ZERO, short
 from jobs.engines.evm.known_tokens import WRAPPED_ETHER
-from jobs.engines.evm.quantity import ether
 from jobs.engines.evm.transactions import DEPOSIT
 from jobs.engines.evm.unlimited import unlimited_form
-from jobs.tx_explain.details import Details
+from jobs.tx_explain.details import Details, rounded_ether
 from jobs.tx_explain.events import Approval
 from jobs.tx_explain.flows import Flow
 
@@ -70,7 +69,7 @@ def intended(details: Details) -> Phrase:
     to = "itself" if sent.to == sent.sender else short(sent.to)
     if details.method is None or not details.has_code:
         message = f" with {len(sent.data)} bytes of data" if sent.data else ""
-        return Phrase("send", (f"{ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
+        return Phrase("send", (f"{rounded_ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
     return _of_standard(details) or _of_call(details, to)
 
 
@@ -78,7 +77,7 @@ def _of_call(details: Details, to: str) -> Phrase:
     assert details.method is not None
     name = f"{details.method.name}()" if details.method.name else f"the unknown function {details.method.selector}"
     value = details.transaction.value
-    return Phrase("call", f"{name} of {to}" + (f" with {ether(value)} ETH" if value else ""))
+    return Phrase("call", f"{name} of {to}" + (f" with {rounded_ether(value)} ETH" if value else ""))
 
 
 def _of_standard(details: Details) -> Phrase | None:
@@ -108,7 +107,7 @@ def _of_flows(details: Details) -> Phrase | None:
     wrapped = _of_wrapping(details)
     if wrapped:
         return wrapped
-    paid = [*([f"{ether(value)} ETH"] if value else []), *_quantities(details, given)]
+    paid = [*([f"{rounded_ether(value)} ETH"] if value else []), *_quantities(details, given)]
     taken = _quantities(details, got)
     if got:
         is_minted = all(flow.others == (ZERO,) for flow in got)
@@ -122,7 +121,7 @@ def _of_flows(details: Details) -> Phrase | None:
         return Phrase("burn", _joined(paid))
     unwrapped = _unwrapped_on_the_way(details)
     if unwrapped:
-        return Phrase("swap", f"{_joined(paid)} for about {ether(unwrapped)} ETH")
+        return Phrase("swap", f"{_joined(paid)} for about {rounded_ether(unwrapped)} ETH")
     # What was burned beside ether went to nobody, but the ether went to the contract.
     recipients = [other for other in others if other != ZERO] or [details.transaction.to or ZERO]
     return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(recipients))}")
@@ -137,9 +136,9 @@ def _of_wrapping(details: Details) -> Phrase | None:
         and got[0].others == (ZERO,)
         and details.transaction.value
     ):
-        return Phrase("wrap", f"{ether(details.transaction.value)} ETH into WETH")
+        return Phrase("wrap", f"{rounded_ether(details.transaction.value)} ETH into WETH")
     if not got and [flow.asset[0] for flow in given] == [wrapped] and given[0].others == (ZERO,):
-        return Phrase("unwrap", f"{ether(given[0].amount)} WETH into ETH")
+        return Phrase("unwrap", f"{rounded_ether(given[0].amount)} WETH into ETH")
     return None
 
 
@@ -209,7 +208,7 @@ def _deposit(details: Details) -> Phrase:
         return Phrase("run", "a transaction of the protocol itself, which tells the chain about Ethereum's blocks")
     to = short(sent.to) if sent.to else "a new contract"
     if sent.mint or sent.value:
-        return Phrase("credit", f"{ether(sent.mint or sent.value)} ETH, deposited on Ethereum, to {to}")
+        return Phrase("credit", f"{rounded_ether(sent.mint or sent.value)} ETH, deposited on Ethereum, to {to}")
     return Phrase("run", f"a message that was sent on Ethereum to {to}")
 
 

@@ -282,6 +282,28 @@ def test_stories(transaction: dict[str, Any], narrative: str, signals: set[str])
     assert signals <= set(codes(answer))
 
 
+@each(
+    ("amount", "shown"),
+    [
+        (25 * ONE, "25"),
+        (123_456_789 * ONE, "123456789"),
+        (ONE // 3, "0.333333"),
+        (1_234_567 * ONE + ONE // 3, "1234567.33"),
+        (1_234 * ONE + ONE // 3, "1234.33"),
+        (12_345_678_901, "0.0000000123457"),
+        (1, "0.000000000000000001"),
+        (2**200, "about 1.61 × 10^42"),
+    ],
+)
+def test_amounts_in_sentences_are_rounded(amount: int, shown: str) -> None:
+    """The fields have all digits."""
+    answer = answer_about(to=WETH, logs=[moved(WETH, ALICE, BOB, amount)])
+    assert answer["narrative"].startswith(f"Sent {shown} WETH to ")
+    assert answer["transfers"][0]["amount"] == str(amount)
+    if amount < 2**100:
+        assert answer_about(value=amount)["narrative"].startswith(f"Sent {shown} ETH to ")
+
+
 def test_everything_about_a_transfer() -> None:
     """Every field."""
     answer = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 25_000_000)])
