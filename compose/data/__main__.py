@@ -9,6 +9,7 @@ from compose.sandbox.npm import install
 from jobs.engines.evm.data_file import FOLDER
 
 HERE = Path(__file__).parent
+SIGNATURES = ("signatures.txt", "published_signatures.txt")
 ROOT = HERE.parent.parent
 
 
@@ -21,7 +22,7 @@ def main() -> None:
     written = {
         "addresses.bin": addresses.generate(HERE / "malicious_addresses.csv"),
         "tokens.tsv": tokens.generate(packages, lock),
-        "signatures.tsv": signatures.generate(packages, lock, HERE / "signatures.txt"),
+        "signatures.tsv": signatures.generate(packages, lock, *(HERE / name for name in SIGNATURES)),
     }
     for name, content in written.items():
         (FOLDER / name).write_bytes(content)
