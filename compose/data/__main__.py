@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compose.data import addresses, signatures, tokens
+from compose.data import addresses, contracts, signatures, tokens
 from compose.sandbox.npm import install
 from jobs.engines.evm.data_file import FOLDER
 
@@ -21,6 +21,7 @@ def main() -> None:
     lock = HERE / "package-lock.json"
     written = {
         "addresses.bin": addresses.generate(HERE / "malicious_addresses.csv"),
+        "contracts.tsv": contracts.generate(HERE / "contracts.txt"),
         "tokens.tsv": tokens.generate(packages, lock),
         "signatures.tsv": signatures.generate(packages, lock, *(HERE / name for name in SIGNATURES)),
     }

@@ -68,5 +68,5 @@ def _spender(known: Known) -> ShownSpender:
         is_proxy=spender.kind == "contract" and bool(spender.hops),
         is_upgradeable=spender.is_upgradeable,
         implementation=checksummed(spender.hops[-1].target) if spender.hops else None,
-        label=known.label,
+        label=known.label.name if known.label else None,
     )

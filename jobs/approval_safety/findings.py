@@ -114,8 +114,8 @@ def _notes(known: Known) -> Iterator[Finding]:
     """Findings that add no points."""
     if known.evidence.is_revocation:
         yield _note("revocation", "An amount of zero takes an approval back: it gives the spender nothing.")
-    if known.label:
-        yield _note("known_spender", f"The spender is {quoted(known.label)}, which many wallets approve.")
+    if known.label and known.label.is_approved:
+        yield _note("known_spender", f"The spender is {quoted(known.label.name)}, which many wallets approve.")
     if any(hop.way == "minimal" for hop in known.spender.hops):
         yield _note(
             "minimal_proxy", "The spender is a copy that runs the code of another contract and cannot be changed."

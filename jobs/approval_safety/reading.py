@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from jobs.approval_safety import age as ages
 from jobs.approval_safety.age import UNKNOWN, Age
-from jobs.approval_safety.copycat import Copycat, copycat, namesake
-from jobs.approval_safety.labels import label_of
 from jobs.approval_safety.rules import Evidence
 from jobs.approval_safety.spender import Spender, follow
 from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.code import delegate_of, proxy_reads
+from jobs.engines.evm.copycat import Copycat, copycat, namesake
 from jobs.engines.evm.known_addresses import Listing, listings
+from jobs.engines.evm.known_contracts import KnownContract, known_contract
 from jobs.engines.evm.known_tokens import KnownToken
 from jobs.engines.evm.reader import NotAContract, Reader
 from jobs.engines.evm.tokens import METADATA_GAS, Token, metadata_calls, name_call, token_of, truth, word
@@ -38,7 +38,7 @@ class Known:
     namesake: KnownToken | None
     spender: Spender
     age: Age
-    label: str | None
+    label: KnownContract | None
     listed: tuple[tuple[str, str, Listing], ...]
     balance: int | None
     allowance: int | None
@@ -74,7 +74,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
     imitated = copycat(reader.chain, token, words.symbol, words.name)
     attackers = [(role, listing) for role, _, listing in found if listing.is_attacker]
     here = CHAIN_IDS[reader.chain]
-    label = label_of(reader.chain, spender) if target.kind == "contract" else None
+    label = known_contract(reader.chain, spender) if target.kind == "contract" else None
     return Known(
         token=words,
         supply=supply,
@@ -103,7 +103,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
             listed_elsewhere=any(listing.chain_id != here for _, listing in attackers),
             token_listed=any(role == "token" for role, _ in attackers),
             was_exploited=any(not listing.is_attacker for _, _, listing in found),
-            has_label=label is not None,
+            has_label=label is not None and label.is_approved,
         ),
     )
 

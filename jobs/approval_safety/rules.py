@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jobs.approval_safety.age import Verdict
-from jobs.approval_safety.copycat import Likeness
 from jobs.approval_safety.response import Level, Recommendation
 from jobs.approval_safety.spender import Kind
+from jobs.engines.evm.copycat import Likeness
 from jobs.engines.evm.unlimited import Form
 
 CRITICAL, HIGH, MEDIUM = 95, 75, 26

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.known_contracts import known_contract
 from jobs.engines.evm.known_tokens import known_tokens
 from jobs.engines.evm.quantity import ether
 from jobs.engines.evm.reader import Reader, iso
@@ -41,6 +42,7 @@ def answer(reader: Reader, found: Found) -> Response:
         type=_TYPES.get(sent.type, f"0x{sent.type:02x}"),
         from_=checksummed(sent.sender),
         to=_shown(sent.to),
+        to_label=_label(details, sent.to),
         contract_created=_shown(receipt.created if receipt and details.status == "success" else None),
         nonce=str(sent.nonce),
         value_wei=str(sent.value),
@@ -110,6 +112,7 @@ def _approval(details: Details, each: events.Approval, block_time: int | None) -
         decimals=token.decimals if each.standard == "erc20" else None,
         owner=checksummed(each.owner),
         spender=checksummed(each.spender),
+        spender_label=_label(details, each.spender),
         amount=_number(each.amount),
         amount_formatted=token.formatted_allowance(each.amount),
         is_unlimited=each.is_granted and (each.standard is None or unlimited_form(each.amount or 0) is not None),
@@ -119,6 +122,11 @@ def _approval(details: Details, each: events.Approval, block_time: int | None) -
         through=_shown(each.through),
         log_index=each.index,
     )
+
+
+def _label(details: Details, address: str | None) -> str | None:
+    known = known_contract(details.chain, address) if address else None
+    return known.name if known else None
 
 
 def _shown(address: str | None) -> str | None:

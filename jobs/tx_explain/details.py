@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
-from jobs.engines.evm.address import short
+from jobs.engines.evm.address import ZERO, short
+from jobs.engines.evm.known_contracts import known_contract
 from jobs.engines.evm.known_tokens import known_tokens
 from jobs.engines.evm.quantity import ether
 from jobs.engines.evm.reverts import Revert
@@ -52,6 +53,13 @@ class Details:
     def token(self, address: str) -> Token:
         """What is known of a token, which may be nothing."""
         return self.tokens.get(address) or Token(address, None, None)
+
+    def party(self, address: str) -> str:
+        """An account or a contract in a sentence, with its name when it has one: ``Permit2 (0x0000…8BA3)``."""
+        if address == ZERO:
+            return "the zero address"
+        known = known_contract(self.chain, address)
+        return f"{known.name} ({short(address)})" if known else short(address)
 
     def label(self, address: str) -> str:
         """A token in a sentence. Only a canonical one is called by its symbol; any other is quoted, with its address."""

@@ -95,6 +95,7 @@ ENDPOINT = chain_safety(
             "type": "dynamic_fee",
             "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "toLabel": None,
             "contractCreated": None,
             "nonce": "0",
             "valueWei": "0",

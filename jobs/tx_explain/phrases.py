@@ -66,7 +66,7 @@ def intended(details: Details) -> Phrase:
     sent = details.transaction
     if sent.to is None:
         return Phrase("create", "a contract")
-    to = "itself" if sent.to == sent.sender else short(sent.to)
+    to = "itself" if sent.to == sent.sender else details.party(sent.to)
     if details.method is None or not details.has_code:
         message = f" with {len(sent.data)} bytes of data" if sent.data else ""
         return Phrase("send", (f"{rounded_ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
@@ -86,12 +86,12 @@ def _of_standard(details: Details) -> Phrase | None:
     token = details.transaction.to or ZERO
     match details.method.signature, details.method.values:
         case "transfer(address,uint256)", (str(to), int(amount)):
-            return Phrase("send", f"{details.quantity('erc20', token, amount, None)} to {short(to)}")
+            return Phrase("send", f"{details.quantity('erc20', token, amount, None)} to {details.party(to)}")
         case "transferFrom(address,address,uint256)", (str(sender), str(to), int(amount)):
             moved = details.quantity("erc20", token, amount, None)
             if details.token(token).decimals is None:
                 moved = f"#{amount} of {details.label(token)}"
-            return Phrase("move", f"{moved} from {short(sender)} to {short(to)}")
+            return Phrase("move", f"{moved} from {details.party(sender)} to {details.party(to)}")
         case "approve(address,uint256)", (str(spender), int(amount)):
             return _allowance(details, token, spender, amount)
         case _:
@@ -115,7 +115,7 @@ def _of_flows(details: Details) -> Phrase | None:
             return Phrase("mint", _joined(taken) + (f" for {_joined(paid)}" if paid else ""))
         if paid:
             return Phrase("swap", f"{_joined(paid)} for {_joined(taken)}")
-        return Phrase("receive", f"{_joined(taken)} from {_joined(_shorts(_others(got)))}")
+        return Phrase("receive", f"{_joined(taken)} from {_joined(_parties(details, _others(got)))}")
     others = _others(given)
     if others == [ZERO] and not value:
         return Phrase("burn", _joined(paid))
@@ -124,7 +124,7 @@ def _of_flows(details: Details) -> Phrase | None:
         return Phrase("swap", f"{_joined(paid)} for about {rounded_ether(unwrapped)} ETH")
     # What was burned beside ether went to nobody, but the ether went to the contract.
     recipients = [other for other in others if other != ZERO] or [details.transaction.to or ZERO]
-    return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(recipients))}")
+    return Phrase("send", f"{_joined(paid)} to {_joined(_parties(details, recipients))}")
 
 
 def _of_wrapping(details: Details) -> Phrase | None:
@@ -168,20 +168,20 @@ def _approval(details: Details, each: Approval) -> Phrase:
         what = details.quantity("erc721", each.token, 1, each.token_id)
     if not each.is_granted:
         # ERC-721 takes an approval back by approving the zero address.
-        owner = "" if each.spender == ZERO else f" from {short(each.spender)}"
+        owner = "" if each.spender == ZERO else f" from {details.party(each.spender)}"
         return Phrase("take", f"back the right to move {what}{owner}")
-    return Phrase("allow", f"{short(each.spender)} to move {what}")
+    return Phrase("allow", f"{details.party(each.spender)} to move {what}")
 
 
 def _allowance(details: Details, token: str, spender: str, amount: int) -> Phrase:
     if not amount:
-        return Phrase("take", f"back the allowance of {short(spender)} for {details.label(token)}")
+        return Phrase("take", f"back the allowance of {details.party(spender)} for {details.label(token)}")
     limit = (
         f"any amount of {details.label(token)}"
         if unlimited_form(amount)
         else details.quantity("erc20", token, amount, None)
     )
-    return Phrase("allow", f"{short(spender)} to spend {limit}")
+    return Phrase("allow", f"{details.party(spender)} to spend {limit}")
 
 
 def _of_others(details: Details) -> Phrase | None:
@@ -196,17 +196,17 @@ def _of_others(details: Details) -> Phrase | None:
     if first.sender == first.to == details.transaction.sender:
         return Phrase("send", f"{what} to itself")
     if first.sender == ZERO:
-        return Phrase("mint", f"{what} to {short(first.to)}")
+        return Phrase("mint", f"{what} to {details.party(first.to)}")
     if first.to == ZERO:
-        return Phrase("burn", f"{what} of {short(first.sender)}")
-    return Phrase("move", f"{what} from {short(first.sender)} to {short(first.to)}")
+        return Phrase("burn", f"{what} of {details.party(first.sender)}")
+    return Phrase("move", f"{what} from {details.party(first.sender)} to {details.party(first.to)}")
 
 
 def _deposit(details: Details) -> Phrase:
     sent = details.transaction
     if sent.is_system or (not sent.mint and not sent.value and sent.sender.startswith("0xdeaddeaddeaddead")):
         return Phrase("run", "a transaction of the protocol itself, which tells the chain about Ethereum's blocks")
-    to = short(sent.to) if sent.to else "a new contract"
+    to = details.party(sent.to) if sent.to else "a new contract"
     if sent.mint or sent.value:
         return Phrase("credit", f"{rounded_ether(sent.mint or sent.value)} ETH, deposited on Ethereum, to {to}")
     return Phrase("run", f"a message that was sent on Ethereum to {to}")
@@ -221,8 +221,8 @@ def _others(flows: Iterable[Flow]) -> list[str]:
     return list(dict.fromkeys(other for flow in flows for other in flow.others))
 
 
-def _shorts(addresses: Iterable[str]) -> Iterator[str]:
-    return ("the zero address" if address == ZERO else short(address) for address in addresses)
+def _parties(details: Details, addresses: Iterable[str]) -> Iterator[str]:
+    return map(details.party, addresses)
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -58,6 +58,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     decimals: Annotated[int | None, doc("The token's decimals. Null for NFTs, and when the token does not say.")]
     owner: Annotated[str, doc("Whose tokens they are.")]
     spender: Annotated[str, doc("Who may move them.")]
+    spender_label: Annotated[str | None, doc("What the spender is known as. Null when it is not known.")]
     amount: Annotated[str | None, doc("How many may be moved, in the smallest unit. Null for NFTs.")]
     amount_formatted: Annotated[
         str | None, doc("How many, in whole tokens, or `unlimited`. Null without decimals, and for NFTs.")
@@ -98,6 +99,9 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     type: Annotated[str | None, doc("The kind of transaction (EIP-2718), such as `legacy` or `dynamic_fee`.")] = None
     from_: Annotated[str | None, doc("Who sent it, in checksum case.")] = msgspec.field(default=None, name="from")
     to: Annotated[str | None, doc("Its recipient, in checksum case. Null when it creates a contract.")] = None
+    to_label: Annotated[
+        str | None, doc("What the recipient is known as, such as `Permit2`. Null when it is not known.")
+    ] = None
     contract_created: Annotated[str | None, doc("The contract that it created. Null when it created none.")] = None
     nonce: Annotated[str | None, doc("The sender's nonce for it, in decimal.")] = None
     value_wei: Annotated[str | None, doc("The ether that it carries, in wei.")] = None

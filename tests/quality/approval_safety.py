@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.approval_safety.copycat import copycat
+from jobs.engines.evm.copycat import copycat
 from jobs.engines.evm.known_tokens import known_tokens
 from jobs.ports.chains import CHAIN_IDS, Chain
 from tests.quality.scorer import Measure

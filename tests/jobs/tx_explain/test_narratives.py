@@ -74,7 +74,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
     (
         "a burn that ether comes with",
         {"to": ROUTER, "value": ONE, "logs": [moved(USDC, ALICE, NOBODY, 1_500_000)]},
-        "Sent 1 ETH and 1.5 USDC to 0x2626…e481" + PAID,
+        "Sent 1 ETH and 1.5 USDC to Uniswap v3 Router 2 (0x2626…e481)" + PAID,
         {"burn", "native_transfer"},
     ),
     (
@@ -224,7 +224,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
     (
         "a poisoning transfer of nothing",
         {"to": ROUTER, "data": "0x12345678", "logs": [moved(USDC, BOB, CAROL, 0)]},
-        "Called the unknown function 0x12345678 of 0x2626…e481" + PAID,
+        "Called the unknown function 0x12345678 of Uniswap v3 Router 2 (0x2626…e481)" + PAID,
         {"zero_value", "erc20_transfer", "unknown_method"},
     ),
     (
@@ -302,6 +302,16 @@ def test_amounts_in_sentences_are_rounded(amount: int, shown: str) -> None:
     assert answer["transfers"][0]["amount"] == str(amount)
     if amount < 2**100:
         assert answer_about(value=amount)["narrative"].startswith(f"Sent {shown} ETH to ")
+
+
+def test_contracts_that_many_call_have_names() -> None:
+    """In the fields, too."""
+    data = calldata("approve(address,uint256)", PERMIT2, 1)
+    logs = [log(USDC, APPROVAL, padded(ALICE), padded(PERMIT2), data=number(1))]
+    answer = answer_about(to=USDC, data=data, logs=logs)
+    assert answer["narrative"].startswith("Allowed Permit2 (0x0000…8BA3) to spend 0.000001 USDC")
+    assert (answer["approvals"][0]["spenderLabel"], answer["toLabel"]) == ("Permit2", None)
+    assert answer_about(to=WETH, value=1)["toLabel"] == "WETH"
 
 
 def test_everything_about_a_transfer() -> None:

@@ -20,14 +20,14 @@ from tests.each import each
 TABLE = Path(addresses.__file__).parent / "malicious_addresses.csv"
 
 
-@pytest.mark.parametrize("name", ["addresses.bin", "tokens.tsv", "signatures.tsv"])
+@pytest.mark.parametrize("name", ["addresses.bin", "contracts.tsv", "tokens.tsv", "signatures.tsv"])
 def test_files_are_whole(name: str) -> None:
     """The header has the digest of the rest, and says where it is from."""
     header, body = data_file.load(name)
     digest = hashlib.sha256(body).hexdigest()
     assert header.version == digest[:8]
     assert b'"sha256":"' + digest.encode() in (data_file.FOLDER / name).read_bytes()[:2_000]
-    assert header.records > 700
+    assert header.records > (100 if name == "contracts.tsv" else 700)
 
 
 def test_files_are_sorted() -> None:
@@ -57,6 +57,36 @@ def test_selectors_are_the_hashes_of_their_signatures() -> None:
         digest = keccak256((name + parse_arguments(written.removeprefix(name)).name).encode()).hex()
         assert key == (digest if kind == "event" else digest[:8])
     assert signatures.known(bytes.fromhex("e450d38c"), "error") is not None
+
+
+@each(
+    ("selector", "name"),
+    [
+        ("3593564c", "execute"),  # Uniswap's Universal Router
+        ("07ed2379", "swap"),  # 1inch v6
+        ("1fff991f", "execute"),  # 0x Settler
+        ("e3ead59e", "swapExactAmountIn"),  # ParaSwap v6
+        ("cac88ea9", "swapExactTokensForTokens"),  # Aerodrome
+        ("7b939232", "depositV3"),  # Across
+        ("8e0250ee", "depositForBurn"),  # CCTP v2
+        ("4666fc80", "swapTokensSingleV3ERC20ToERC20"),  # LI.FI
+        ("c7c7f5b3", "send"),  # LayerZero
+        ("dd46508f", "modifyLiquidities"),  # Uniswap v4
+        ("617ba037", "supply"),  # Aave v3
+        ("fb0f3ee1", "fulfillBasicOrder"),  # Seaport
+        ("765e827f", "handleOps"),  # ERC-4337 v0.7
+        ("6a761202", "execTransaction"),  # Safe
+        ("71ee95c0", "claim"),  # Merkl
+        ("2e7ba6ef", "claim"),  # Merkle distributors
+        ("a0712d68", "mint"),
+        ("e8e33700", "addLiquidity"),
+    ],
+)
+def test_methods_that_are_often_called_have_names(selector: str, name: str) -> None:
+    """By selectors that were seen on chains."""
+    known = signatures.known(bytes.fromhex(selector), "function")
+    assert known is not None
+    assert known.name == name
 
 
 def test_canonical_tokens_of_both_chains() -> None:
