@@ -67,6 +67,7 @@ def answer(reader: Reader, found: Found) -> Response:
         signals=signals(details),
         revert_reason=details.revert.reason if details.revert else None,
         revert=details.revert,
+        ether_received_wei=_number(details.ether_got),
         warnings=reader.warnings,
     )
 

@@ -34,6 +34,9 @@ class Details:
         has_code: whether a contract stands at `to`; an address that has code by EIP-7702 counts as one.
         flows: of the sender, tokens alone.
         tokens: those that were asked, by address.
+        ether_got: wei that contracts sent to the sender, by its balance before and after; None when that was not read, or its
+            other transactions of the block hide it.
+        givers: accounts without code, other than the sender, whose tokens moved and that got none.
         fee: wei that the sender paid in all; None while it is pending, or unknown.
     """
 
@@ -48,6 +51,8 @@ class Details:
     flows: Flows
     tokens: Mapping[str, Token]
     fee: int | None
+    ether_got: int | None
+    givers: tuple[str, ...]
     revert: Revert | None
 
     def token(self, address: str) -> Token:

@@ -10,25 +10,35 @@ from jobs.engines.evm.address import ZERO, short
 from jobs.engines.evm.known_tokens import WRAPPED_ETHER
 from jobs.engines.evm.transactions import DEPOSIT
 from jobs.engines.evm.unlimited import unlimited_form
+from jobs.tx_explain.actions import Action, action_of
 from jobs.tx_explain.details import Details, rounded_ether
 from jobs.tx_explain.events import Approval
 from jobs.tx_explain.flows import Flow
 
 PAST = {
+    "add": "Added",
     "allow": "Allowed",
+    "borrow": "Borrowed",
     "burn": "Burned",
     "call": "Called",
+    "claim": "Claimed",
     "create": "Created",
     "credit": "Credited",
     "delegate": "Delegated",
+    "deposit": "Deposited",
     "mint": "Minted",
     "move": "Moved",
     "receive": "Received",
+    "remove": "Removed",
+    "repay": "Repaid",
     "run": "Ran",
     "send": "Sent",
+    "stake": "Staked",
     "swap": "Swapped",
     "take": "Took",
+    "unstake": "Unstaked",
     "unwrap": "Unwrapped",
+    "withdraw": "Withdrew",
     "wrap": "Wrapped",
 }
 _LISTED = 3
@@ -102,20 +112,25 @@ def _of_flows(details: Details) -> Phrase | None:
     """What the sender gave and got."""
     given, got = details.flows.given, details.flows.got
     value = details.transaction.value
-    if not given and not got:
+    if not given and not got and not details.ether_got:
         return None
     wrapped = _of_wrapping(details)
     if wrapped:
         return wrapped
-    paid = [*([f"{rounded_ether(value)} ETH"] if value else []), *_quantities(details, given)]
-    taken = _quantities(details, got)
-    if got:
-        is_minted = all(flow.others == (ZERO,) for flow in got)
+    spent, gained = value - (details.ether_got or 0), (details.ether_got or 0) - value
+    paid = [*([f"{rounded_ether(spent)} ETH"] if spent > 0 else []), *_quantities(details, given)]
+    taken = [*([f"{rounded_ether(gained)} ETH"] if gained > 0 else []), *_quantities(details, got)]
+    action = action_of(details)
+    if action and (paid if action.object == "given" else taken):
+        return _of_action(details, action, paid, taken)
+    if taken:
+        is_minted = bool(got) and gained <= 0 and all(flow.others == (ZERO,) for flow in got)
         if is_minted and (not paid or all(flow.asset[1] is not None for flow in got)):
             return Phrase("mint", _joined(taken) + (f" for {_joined(paid)}" if paid else ""))
         if paid:
             return Phrase("swap", f"{_joined(paid)} for {_joined(taken)}")
-        return Phrase("receive", f"{_joined(taken)} from {_joined(_parties(details, _others(got)))}")
+        givers = _others(got) or [details.transaction.to or ZERO]
+        return Phrase("receive", f"{_joined(taken)} from {_joined(_parties(details, givers))}")
     others = _others(given)
     if others == [ZERO] and not value:
         return Phrase("burn", _joined(paid))
@@ -125,6 +140,15 @@ def _of_flows(details: Details) -> Phrase | None:
     # What was burned beside ether went to nobody, but the ether went to the contract.
     recipients = [other for other in others if other != ZERO] or [details.transaction.to or ZERO]
     return Phrase("send", f"{_joined(paid)} to {_joined(_parties(details, recipients))}")
+
+
+def _of_action(details: Details, action: Action, paid: list[str], taken: list[str]) -> Phrase:
+    given_first = action.object == "given"
+    moved, back = (paid, taken) if given_first else (taken, paid)
+    rest = f"{_joined(moved)} {action.to} {details.party(details.transaction.to or ZERO)}"
+    if back:
+        rest += f" and got {_joined(back)}" if given_first else f" for {_joined(back)}"
+    return Phrase(action.verb, rest)
 
 
 def _of_wrapping(details: Details) -> Phrase | None:

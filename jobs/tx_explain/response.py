@@ -106,6 +106,13 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     nonce: Annotated[str | None, doc("The sender's nonce for it, in decimal.")] = None
     value_wei: Annotated[str | None, doc("The ether that it carries, in wei.")] = None
     value_formatted: Annotated[str | None, doc("The ether that it carries, in whole units.")] = None
+    ether_received_wei: Annotated[
+        str | None,
+        doc(
+            "The ether that contracts sent to its sender, in wei: from the balances before and after its block. Null when "
+            "there was no cause to look, and with the warning `ether_received_unknown` when that cannot be known."
+        ),
+    ] = None
     block_number: Annotated[str | None, doc("Its block, in decimal. Null while it is pending.")] = None
     timestamp: Annotated[str | None, doc("The time of its block, ISO 8601 in UTC. Null while it is pending.")] = None
     block_timestamp: Annotated[str | None, doc("The same as `timestamp`.")] = None

@@ -304,6 +304,91 @@ def test_amounts_in_sentences_are_rounded(amount: int, shown: str) -> None:
         assert answer_about(value=amount)["narrative"].startswith(f"Sent {shown} ETH to ")
 
 
+@each(
+    ("nonces", "before", "after", "received"),
+    [
+        ((7, 8), 10 * ONE, 10 * ONE + ONE // 2 - 10**13, ONE // 2),
+        ((7, 9), 10 * ONE, 10 * ONE + ONE // 2 - 10**13, None),
+        ((7, 8), 10 * ONE, 9 * ONE, None),
+    ],
+)
+def test_ether_out_of_a_swap(nonces: tuple[int, int], before: int, after: int, received: int | None) -> None:
+    """By the balances, when the sender sent nothing else in the block; otherwise a warning says that it is not known."""
+    chains = usual_chains()
+    put(chains.base, to=ROUTER, data="0x12345678", logs=[moved(USDC, ALICE, CAROL, 1_500_000_000)])
+    chains.base.balances[ALICE] = [(0, before), (BLOCK, after)]
+    chains.base.nonces[ALICE] = [(0, nonces[0]), (BLOCK, nonces[1])]
+    answer = explained(chains)
+    assert answer["etherReceivedWei"] == (str(received) if received else None)
+    assert ("ether_received_unknown" in answer["warnings"]) is (received is None)
+    if received:
+        assert answer["narrative"] == "Swapped 1500 USDC for 0.5 ETH" + PAID
+        assert "swap" in codes(answer)
+
+
+ADD = "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
+GAVE = [moved(USDC, ALICE, CAROL, 5_000_000), moved(WETH, NOBODY, ALICE, ONE)]
+GOT = [moved(WETH, ALICE, NOBODY, ONE), moved(USDC, CAROL, ALICE, 5_000_000)]
+
+
+@each(
+    ("data", "logs", "narrative", "signal"),
+    [
+        (
+            calldata(ADD, USDC, WETH, 1, 1, 1, 1, ALICE, 1),
+            GAVE,
+            "Added 5 USDC as liquidity to Uniswap v3 Router 2 (0x2626…e481) and got 1 WETH",
+            "add_liquidity",
+        ),
+        (
+            calldata("deposit(uint256,address)", 5, ALICE),
+            GAVE,
+            "Deposited 5 USDC in Uniswap v3 Router 2 (0x2626…e481) and got 1 WETH",
+            "vault_deposit",
+        ),
+        (
+            calldata("stake(uint256)", 5),
+            GAVE[:1],
+            "Staked 5 USDC in Uniswap v3 Router 2 (0x2626…e481)",
+            "stake",
+        ),
+        (
+            calldata("redeem(uint256,address,address)", 5, ALICE, ALICE),
+            GOT,
+            "Withdrew 5 USDC from Uniswap v3 Router 2 (0x2626…e481) for 1 WETH",
+            "vault_withdrawal",
+        ),
+        (
+            calldata("getReward()"),
+            GOT[1:],
+            "Claimed 5 USDC from Uniswap v3 Router 2 (0x2626…e481)",
+            "claim",
+        ),
+    ],
+)
+def test_what_is_no_swap(data: str, logs: list[dict[str, Any]], narrative: str, signal: str) -> None:
+    """The name of the called function says what it is."""
+    answer = answer_about(to=ROUTER, data=data, logs=logs)
+    assert answer["narrative"] == narrative + PAID
+    assert signal in codes(answer)
+    assert "swap" not in codes(answer)
+
+
+def test_what_is_often_part_of_a_theft() -> None:
+    """Tokens that somebody else moves, a copied token, and an address that is known."""
+    pulled = answer_about(to=USDC, data=SEND, logs=[moved(USDC, BOB, CAROL, 7)])
+    assert {"code": "pulled_by_other", "severity": "warning"}.items() <= pulled["signals"][-1].items()
+    from_contract = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ROUTER, CAROL, 7)])
+    assert "pulled_by_other" not in codes(from_contract)
+    phisher = "0x000000000532b45f47779fce440748893b257865"
+    known = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ALICE, phisher, 7)])
+    assert {"code": "known_malicious", "severity": "critical"}.items() <= known["signals"][-1].items()
+    chains = usual_chains()
+    chains.base.token(UNKNOWN_TOKEN, "USDС", 6)
+    put(chains.base, to=UNKNOWN_TOKEN, logs=[moved(UNKNOWN_TOKEN, CAROL, ALICE, 7)])
+    assert "copycat_token" in codes(explained(chains))
+
+
 def test_contracts_that_many_call_have_names() -> None:
     """In the fields, too."""
     data = calldata("approve(address,uint256)", PERMIT2, 1)
