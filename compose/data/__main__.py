@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compose.data import addresses, contracts, signatures, tokens
+from compose.data.rdap import generate as rdap
 from compose.sandbox.npm import install
 from jobs.engines.evm.data_file import FOLDER
 
@@ -29,6 +30,7 @@ def main() -> None:
         (FOLDER / name).write_bytes(content)
         print(f"{name}: {len(content)} bytes")
     (ROOT / "tests" / "quality" / "other_tokens.tsv").write_bytes(tokens.others(packages))
+    rdap.main(fetched / "rdap")
 
 
 if __name__ == "__main__":
