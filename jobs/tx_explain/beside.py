@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jobs.engines.evm.address import ZERO
+from jobs.engines.evm.code import delegate_of
 from jobs.engines.evm.known_tokens import WRAPPED_ETHER
 from jobs.engines.evm.reader import Reader
 from jobs.engines.evm.transactions import DEPOSIT, Receipt, Transaction
@@ -20,7 +21,7 @@ _MAX_GIVERS = 5
 def beside(
     reader: Reader, sent: Transaction, receipt: Receipt, moved: Sequence[Transfer], flows: Flows, fee: int | None
 ) -> tuple[int | None, tuple[str, ...]]:
-    """Wei that the sender got, None when it was not read; and accounts without code that only gave tokens."""
+    """Wei that the sender got, None when it was not read; and accounts with a key that only gave tokens."""
     givers = _givers(sent, moved)
     got = (
         _ether_got(reader, sent, receipt, fee)
@@ -33,7 +34,12 @@ def beside(
         codes = reader.read_past(receipt.block, *map(Code, givers))
     except UpstreamFailed:
         return got, ()
-    return got, tuple(giver for giver, code in zip(givers, codes, strict=True) if code == b"")
+    return got, tuple(giver for giver, code in zip(givers, codes, strict=True) if _is_account(code))
+
+
+def _is_account(code: object) -> bool:
+    """Whether somebody has its key: an account has no code, or has delegated (EIP-7702)."""
+    return isinstance(code, bytes) and (not code or delegate_of(code) is not None)
 
 
 def _may_get_ether(reader: Reader, sent: Transaction, moved: Sequence[Transfer], flows: Flows) -> bool:

@@ -36,7 +36,7 @@ class Details:
         tokens: those that were asked, by address.
         ether_got: wei that contracts sent to the sender, by its balance before and after; None when that was not read, or its
             other transactions of the block hide it.
-        givers: accounts without code, other than the sender, whose tokens moved and that got none.
+        givers: accounts with a key, other than the sender, whose tokens moved and that got none.
         fee: wei that the sender paid in all; None while it is pending, or unknown.
     """
 

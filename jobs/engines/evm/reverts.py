@@ -73,9 +73,8 @@ def explain(reverted: Reverted) -> Revert:
     head, body = data[:4], data[4:]
     if len(data) < 4:
         return _revert("unknown", None, data)
-    if head == ERROR and (message := abi.string_bytes(body)) is not None:
-        reason = text.clean(message.decode("utf-8", "replace").replace("\ufffd", ""), text.MAX_REASON)
-        return _revert("error", reason or None, data, "Error(string)")
+    if head == ERROR and (message := _message(body)) is not None:
+        return _revert("error", text.clean(message, text.MAX_REASON) or None, data, "Error(string)")
     if head == PANIC and isinstance(code := _first(_UINT256, body), int):
         meaning = PANICS.get(code, "unknown code")
         return _revert("panic", f"Panic(0x{code:02x}): {meaning}", data, "Panic(uint256)")
@@ -106,6 +105,14 @@ def _revert(
         args=args or [],
         data="0x" + data[:MAX_DATA_SHOWN].hex(),
     )
+
+
+def _message(body: bytes) -> str | None:
+    raw = abi.string_bytes(body)
+    try:
+        return None if raw is None else raw.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _first(types: abi.Type, data: bytes) -> abi.Value | None:
