@@ -1,7 +1,8 @@
 """Addresses that took part in exploits and phishing, as sorted binary records.
 
 malicious_addresses.csv holds `revoke`: RevokeCash/approval-exploit-list at 27310109 (MIT), chains 1 and 8453; and `forta`:
-forta-network/labelled-datasets at 40a9c2f2 (MIT), chain 1, data of January 2023.
+forta-network/labelled-datasets at 40a9c2f2 (MIT), chain 1, data of January 2023. `revoke` lists attackers, who hacked a site or
+a library, and contracts that were exploited: the kind of these is `exploited_contract`.
 
 A record has 23 bytes: the address, the chain id in 2 bytes, and the place of its label in the header's `labels`, each a list of
 kind, source and note.

@@ -1,4 +1,4 @@
-"""Signatures of functions, errors and events: those of OpenZeppelin's contracts, and a list of common ones beside them."""
+"""Signatures of functions, errors and events: those of OpenZeppelin's contracts, and lists of common ones beside them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ PACKAGES = ("@openzeppelin/contracts", "@openzeppelin/contracts-upgradeable")
 KINDS = ("function", "error", "event")
 
 
-def generate(packages: Path, lock: Path, own: Path) -> bytes:
+def generate(packages: Path, lock: Path, *own: Path) -> bytes:
     """The file: selector (of an event: its topic), kind and signature with the arguments' names in lines, sorted."""
     found: dict[tuple[str, str], str] = {}
-    for kind, signature in (*_published(packages), *_own(own)):
+    for kind, signature in (*_published(packages), *(line for path in own for line in _own(path))):
         name, _, _ = signature.partition("(")
         canonical = name + parse_arguments(signature.removeprefix(name)).name
         topic = keccak256(canonical.encode()).hex()
         found.setdefault((topic if kind == "event" else topic[:8], kind), signature)
     lines = [f"{selector}\t{kind}\t{signature}\n" for (selector, kind), signature in sorted(found.items())]
-    digest = "sha256-" + hashlib.sha256(own.read_bytes()).hexdigest()
-    ours = {"name": "compose/data/signatures.txt", "version": "1", "licence": "MIT", "digest": digest}
-    sources = [*(npm_source(lock, package) for package in PACKAGES), ours]
+    sources = [*(npm_source(lock, package) for package in PACKAGES), *(_source(path) for path in own)]
     return with_header("".join(lines).encode(), records=len(lines), sources=sources)
 
 
@@ -46,6 +44,11 @@ def _own(path: Path) -> Iterator[tuple[str, str]]:
         if line and not line.startswith("#"):
             kind, _, signature = line.partition(" ")
             yield kind, signature
+
+
+def _source(path: Path) -> dict[str, str]:
+    digest = "sha256-" + hashlib.sha256(path.read_bytes()).hexdigest()
+    return {"name": f"compose/data/{path.name}", "version": "1", "licence": "MIT", "digest": digest}
 
 
 def _arguments(inputs: list[dict[str, Any]]) -> str:

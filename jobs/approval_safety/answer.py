@@ -16,6 +16,7 @@ def answer(reader: Reader, known: Known, amount: int) -> Response:
     """The answer, by the rules."""
     judgement = judge(known.evidence)
     evidence = known.evidence
+    tokens = data_file.header("tokens.tsv")
     return Response(
         **reader.head(),
         risk_level=judgement.level,
@@ -33,10 +34,10 @@ def answer(reader: Reader, known: Known, amount: int) -> Response:
         token=_token(reader, known),
         spender=_spender(known),
         amount=str(amount),
-        amount_formatted=None if known.is_nft else known.token.formatted(amount),
+        amount_formatted=None if known.is_nft else known.token.formatted_allowance(amount),
         owner_balance=None if known.balance is None else str(known.balance),
         current_allowance=None if known.allowance is None else str(known.allowance),
-        data_version=f"{data_file.version('tokens.tsv')}-{data_file.version('addresses.bin')}",
+        data_version=f"{tokens.reviewed}-{tokens.version}-{data_file.header('addresses.bin').version}",
     )
 
 
@@ -67,5 +68,5 @@ def _spender(known: Known) -> ShownSpender:
         is_proxy=spender.kind == "contract" and bool(spender.hops),
         is_upgradeable=spender.is_upgradeable,
         implementation=checksummed(spender.hops[-1].target) if spender.hops else None,
-        label=known.label,
+        label=known.label.name if known.label else None,
     )

@@ -4,6 +4,7 @@
   add to it. The rules and their points are in jobs/approval_safety/rules.py; `findings` says which applied, and why.
 - A spender's age is read from the chain as it was seven days ago. Where no node has that past the answer is `unverifiable`, and
   never `low`. `ageDays` is a lower bound: 7 or more for what was there then, 0 for what was not.
+- A contract that was exploited is a victim, and no attacker: the answer says when, and that its makers must be asked.
 - An amount of zero takes an approval back, which is safe whoever the spender is.
 - For an ERC-721 the amount is the id of one NFT, also when it is zero.
 """
@@ -133,10 +134,10 @@ ENDPOINT = chain_safety(
                 "label": None,
             },
             "amount": str(MAX_UINT256),
-            "amountFormatted": "115792089237316195423570985008687907853269984665640564039457584007913129.639935",
+            "amountFormatted": "unlimited",
             "ownerBalance": None,
             "currentAllowance": None,
-            "dataVersion": "19767544-0694c12c",
+            "dataVersion": "2026-11-24-13fb79c5-f7dcecf1",
         },
     ),
     run=run,

@@ -23,6 +23,7 @@ _FORMS = {
 _LIKENESS = {
     "disguised": "written differently to look the same",
     "name_and_symbol": "with the same name and symbol",
+    "foreign_letters": "in letters of another script",
     "symbol": "with the same symbol",
     "name": "with the same name",
 }
@@ -66,14 +67,14 @@ def _explained(code: str, chain: Chain, known: Known) -> tuple[str, dict[str, st
         case "known_malicious" | "known_malicious_elsewhere":
             role, address, listing = _listed(code, chain, known)
             where = "" if listing.chain_id == CHAIN_IDS[chain] else f", on chain {listing.chain_id}"
-            return f"The {role}'s address is known for {listing.kind.replace('_', ' ')}{where}.", {
-                "role": role,
-                "address": checksummed(address),
-                "chainId": str(listing.chain_id),
-                "kind": listing.kind,
-                "source": listing.source,
-                "note": listing.note,
-            }
+            message = f"The {role}'s address is known for {listing.kind.replace('_', ' ')}{where}."
+            return message, _evidence(role, address, listing)
+        case "exploited_contract":
+            role, address, listing = next(each for each in known.listed if not each[2].is_attacker)
+            incident, _, day = listing.note.rpartition(" ")
+            return f"The {role} was exploited on {day} ({incident}): ask its makers whether it was fixed.", _evidence(
+                role, address, listing
+            )
         case "copycat_token":
             assert known.copycat is not None
             likeness, original = known.copycat
@@ -93,19 +94,36 @@ def _explained(code: str, chain: Chain, known: Known) -> tuple[str, dict[str, st
 
 
 def _listed(code: str, chain: Chain, known: Known) -> tuple[str, str, Listing]:
-    matching = [each for each in known.listed if (each[2].chain_id == CHAIN_IDS[chain]) is (code == "known_malicious")]
-    return (matching or known.listed)[0]
+    attackers = [each for each in known.listed if each[2].is_attacker]
+    matching = [each for each in attackers if (each[2].chain_id == CHAIN_IDS[chain]) is (code == "known_malicious")]
+    return (matching or attackers)[0]
+
+
+def _evidence(role: str, address: str, listing: Listing) -> dict[str, str]:
+    return {
+        "role": role,
+        "address": checksummed(address),
+        "chainId": str(listing.chain_id),
+        "kind": listing.kind,
+        "source": listing.source,
+        "note": listing.note,
+    }
 
 
 def _notes(known: Known) -> Iterator[Finding]:
     """Findings that add no points."""
     if known.evidence.is_revocation:
         yield _note("revocation", "An amount of zero takes an approval back: it gives the spender nothing.")
-    if known.label:
-        yield _note("known_spender", f"The spender is {quoted(known.label)}, which many wallets approve.")
+    if known.label and known.label.is_approved:
+        yield _note("known_spender", f"The spender is {quoted(known.label.name)}, which many wallets approve.")
     if any(hop.way == "minimal" for hop in known.spender.hops):
         yield _note(
             "minimal_proxy", "The spender is a copy that runs the code of another contract and cannot be changed."
+        )
+    if known.namesake:
+        other = f"{known.namesake.symbol} at {checksummed(known.namesake.address)}"
+        yield _note(
+            "shared_symbol", f"A listed token has the same symbol, {other}: check that this is the one you mean."
         )
     if known.is_nft:
         yield _note(

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from jobs.approval_safety import age as ages
 from jobs.approval_safety.age import UNKNOWN, Age
-from jobs.approval_safety.copycat import Copycat, copycat
-from jobs.approval_safety.labels import label_of
 from jobs.approval_safety.rules import Evidence
 from jobs.approval_safety.spender import Spender, follow
 from jobs.engines.evm import selectors
 from jobs.engines.evm.abi import encode_words
 from jobs.engines.evm.code import delegate_of, proxy_reads
+from jobs.engines.evm.copycat import Copycat, copycat, namesake
 from jobs.engines.evm.known_addresses import Listing, listings
+from jobs.engines.evm.known_contracts import KnownContract, known_contract
+from jobs.engines.evm.known_tokens import KnownToken
 from jobs.engines.evm.reader import NotAContract, Reader
 from jobs.engines.evm.tokens import METADATA_GAS, Token, metadata_calls, name_call, token_of, truth, word
 from jobs.engines.evm.unlimited import unlimited_form
@@ -25,6 +26,7 @@ class Known:
     """What the chain and the lists say.
 
     Attributes:
+        namesake: another canonical token with the same symbol, where this one passes for none.
         listed: addresses that are on a list, with what they are here: ``spender``, ``implementation`` or ``token``.
         balance, allowance: of the owner, when one was named.
     """
@@ -33,9 +35,10 @@ class Known:
     supply: int | None
     is_nft: bool
     copycat: Copycat | None
+    namesake: KnownToken | None
     spender: Spender
     age: Age
-    label: str | None
+    label: KnownContract | None
     listed: tuple[tuple[str, str, Listing], ...]
     balance: int | None
     allowance: int | None
@@ -69,13 +72,15 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
         own, implementation, was_upgraded = _ages(reader, target)
     found = _listed(token, target)
     imitated = copycat(reader.chain, token, words.symbol, words.name)
+    attackers = [(role, listing) for role, _, listing in found if listing.is_attacker]
     here = CHAIN_IDS[reader.chain]
-    label = label_of(reader.chain, spender) if target.kind == "contract" else None
+    label = known_contract(reader.chain, spender) if target.kind == "contract" else None
     return Known(
         token=words,
         supply=supply,
         is_nft=is_nft,
         copycat=imitated,
+        namesake=None if imitated else namesake(reader.chain, token, words.symbol),
         spender=target,
         age=own,
         label=label,
@@ -94,10 +99,11 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
             is_hollow=target.is_hollow,
             is_token=spender == token,
             copycat=imitated.likeness if imitated else None,
-            listed_here=any(listing.chain_id == here for _, _, listing in found),
-            listed_elsewhere=any(listing.chain_id != here for _, _, listing in found),
-            token_listed=any(role == "token" for role, _, _ in found),
-            has_label=label is not None,
+            listed_here=any(listing.chain_id == here for _, listing in attackers),
+            listed_elsewhere=any(listing.chain_id != here for _, listing in attackers),
+            token_listed=any(role == "token" for role, _ in attackers),
+            was_exploited=any(not listing.is_attacker for _, _, listing in found),
+            has_label=label is not None and label.is_approved,
         ),
     )
 

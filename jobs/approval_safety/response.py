@@ -12,7 +12,7 @@ from jobs.fields import doc
 
 Severity = Literal["info", "low", "medium", "high", "critical"]
 Level = Literal["low", "medium", "high", "critical"]
-Recommendation = Literal["proceed", "reduce_amount", "reject"]
+Recommendation = Literal["proceed", "reduce_amount", "wait", "reject"]
 
 
 class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -75,13 +75,21 @@ class ShownSpender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
     risk_level: Annotated[Level, doc("`low` up to 25, `medium` up to 74, `high` up to 94, else `critical`.")]
     risk_score: Annotated[int, doc("The risk from 0 to 100: the sum of the points of all findings, at most 100.")]
-    recommendation: Annotated[Recommendation, doc("What to do.")]
+    recommendation: Annotated[
+        Recommendation,
+        doc(
+            "What to do. `reduce_amount`: approve what you need now, and ask again. `wait`: less would not help; approve "
+            "later, or when you know that what was found is in order."
+        ),
+    ]
     flags: Flags
     findings: Annotated[list[Finding], doc("What was found, the most serious first.")]
     token: ShownToken
     spender: ShownSpender
     amount: Annotated[str, doc("The amount of the request, in the token's smallest unit.")]
-    amount_formatted: Annotated[str | None, doc("The amount in whole tokens. Null without decimals, and for an NFT.")]
+    amount_formatted: Annotated[
+        str | None, doc("The amount in whole tokens, or `unlimited`. Null without decimals, and for an NFT.")
+    ]
     owner_balance: Annotated[
         str | None,
         doc("How much the owner has, in the smallest unit. Null without an owner, or an answer of the token."),
@@ -89,4 +97,6 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
     current_allowance: Annotated[
         str | None, doc("How much the spender may take already, in the smallest unit. Null like `ownerBalance`.")
     ]
-    data_version: Annotated[str, doc("The version of the lists of tokens and addresses.")]
+    data_version: Annotated[
+        str, doc("The lists of tokens and addresses: the day of the last review, and both versions.")
+    ]

@@ -11,13 +11,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jobs.approval_safety.age import Verdict
-from jobs.approval_safety.copycat import Likeness
 from jobs.approval_safety.response import Level, Recommendation
 from jobs.approval_safety.spender import Kind
+from jobs.engines.evm.copycat import Likeness
 from jobs.engines.evm.unlimited import Form
 
 CRITICAL, HIGH, MEDIUM = 95, 75, 26
-COPYCAT_POINTS: dict[Likeness, int] = {"disguised": 80, "name_and_symbol": 80, "symbol": 45, "name": 30}
+COPYCAT_POINTS: dict[Likeness, int] = {
+    "disguised": 80,
+    "name_and_symbol": 80,
+    "foreign_letters": 45,
+    "symbol": 45,
+    "name": 30,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +33,9 @@ class Evidence:
     Attributes:
         unlimited: how the amount has no limit; None when it has one.
         implementation: age of the code that the spender runs as a proxy; None when it is none.
-        listed_here, listed_elsewhere: one of the addresses is on a list.
+        listed_here, listed_elsewhere: one of the addresses is an attacker's, by a list.
         token_listed: the token is, on either.
+        was_exploited: one of them is a contract that was exploited, on either chain.
         has_label: many wallets approve this spender.
     """
 
@@ -46,6 +53,7 @@ class Evidence:
     listed_here: bool
     listed_elsewhere: bool
     token_listed: bool
+    was_exploited: bool
     has_label: bool
 
     @property
@@ -81,8 +89,12 @@ def judge(evidence: Evidence) -> Judgement:
     )
     if score >= HIGH:
         return Judgement(found, score, level, "reject")
-    reducible = not evidence.is_revocation and (evidence.unlimited is not None or score >= MEDIUM)
-    return Judgement(found, score, level, "reduce_amount" if reducible else "proceed")
+    if evidence.is_revocation:
+        return Judgement(found, score, level, "proceed")
+    if evidence.unlimited is not None:
+        return Judgement(found, score, level, "reduce_amount")
+    # A smaller amount makes no contract older, and no token the right one.
+    return Judgement(found, score, level, "wait" if score >= MEDIUM else "proceed")
 
 
 def _token(evidence: Evidence) -> list[Rule]:
@@ -102,6 +114,8 @@ def _spender(evidence: Evidence) -> list[Rule]:
         Rule("known_malicious", 100 if evidence.listed_here else 0),
         # On the list of another chain: the same key, or the same deployer.
         Rule("known_malicious_elsewhere", 90 if evidence.listed_elsewhere and not evidence.listed_here else 0),
+        # A victim, which may have been mended since.
+        Rule("exploited_contract", 30 if evidence.was_exploited else 0),
         # A person with a key takes the tokens, and no contract.
         Rule("eoa_spender", 80 if evidence.kind == "account" else 0),
         Rule("delegated_spender", 75 if evidence.kind == "delegated_account" else 0),  # EIP-7702

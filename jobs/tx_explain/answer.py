@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.known_contracts import known_contract
 from jobs.engines.evm.known_tokens import known_tokens
 from jobs.engines.evm.quantity import ether
 from jobs.engines.evm.reader import Reader, iso
@@ -41,6 +42,7 @@ def answer(reader: Reader, found: Found) -> Response:
         type=_TYPES.get(sent.type, f"0x{sent.type:02x}"),
         from_=checksummed(sent.sender),
         to=_shown(sent.to),
+        to_label=_label(details, sent.to),
         contract_created=_shown(receipt.created if receipt and details.status == "success" else None),
         nonce=str(sent.nonce),
         value_wei=str(sent.value),
@@ -59,12 +61,13 @@ def answer(reader: Reader, found: Found) -> Response:
         method=_method(details),
         transfers=[_transfer(details, each) for each in details.transfers[:MAX_SHOWN]],
         transfer_count=len(details.transfers),
-        approvals=[_approval(details, each) for each in details.approvals[:MAX_SHOWN]],
+        approvals=[_approval(details, each, found.timestamp) for each in details.approvals[:MAX_SHOWN]],
         approval_count=len(details.approvals),
         delegations=[checksummed(each) for each in sent.delegates],
         signals=signals(details),
         revert_reason=details.revert.reason if details.revert else None,
         revert=details.revert,
+        ether_received_wei=_number(details.ether_got),
         warnings=reader.warnings,
     )
 
@@ -100,8 +103,9 @@ def _transfer(details: Details, each: events.Transfer) -> Transfer:
     )
 
 
-def _approval(details: Details, each: events.Approval) -> Approval:
+def _approval(details: Details, each: events.Approval, block_time: int | None) -> Approval:
     token = details.token(each.token)
+    expires = block_time if each.expires == 0 else each.expires
     return Approval(
         standard=each.standard,
         token=checksummed(each.token),
@@ -109,13 +113,21 @@ def _approval(details: Details, each: events.Approval) -> Approval:
         decimals=token.decimals if each.standard == "erc20" else None,
         owner=checksummed(each.owner),
         spender=checksummed(each.spender),
+        spender_label=_label(details, each.spender),
         amount=_number(each.amount),
-        amount_formatted=token.formatted(each.amount),
+        amount_formatted=token.formatted_allowance(each.amount),
         is_unlimited=each.is_granted and (each.standard is None or unlimited_form(each.amount or 0) is not None),
         token_id=_number(each.token_id),
         granted=each.is_granted,
+        expires_at=None if expires is None else iso(expires),
+        through=_shown(each.through),
         log_index=each.index,
     )
+
+
+def _label(details: Details, address: str | None) -> str | None:
+    known = known_contract(details.chain, address) if address else None
+    return known.name if known else None
 
 
 def _shown(address: str | None) -> str | None:

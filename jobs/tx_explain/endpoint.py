@@ -1,7 +1,8 @@
 """tx-explain: what a transaction did, in a sentence and in data.
 
-- `narrative` is what a person would say. It depends on the receipt's logs. Ether that contracts send on leaves no log, so it is
-  not in it. Only canonical tokens are called by their symbols; what any other calls itself is in quotes, with its address.
+- `narrative` is what a person would say. It depends on the receipt's logs. Ether that contracts send leaves no log: what the
+  sender got of it follows from its balances, where it sent nothing else in the block. Only canonical tokens are called by their
+  symbols; what any other calls itself is in quotes, with its address.
 - `status` is `not_found` for a hash that is none of this chain; the other chain is asked, too, and `foundOn` says if it has it.
 - A reverted transaction is repeated on the state after and before its block, to learn the reason: `revert`. Nodes without an
   archive keep that state for some minutes. The warning `replay_unavailable` says that the reason cannot be known here.
@@ -95,10 +96,12 @@ ENDPOINT = chain_safety(
             "type": "dynamic_fee",
             "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "toLabel": None,
             "contractCreated": None,
             "nonce": "0",
             "valueWei": "0",
             "valueFormatted": "0",
+            "etherReceivedWei": None,
             "blockNumber": "38500000",
             "timestamp": "2026-11-20T15:04:05Z",
             "blockTimestamp": "2026-11-20T15:04:05Z",

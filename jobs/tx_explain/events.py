@@ -2,6 +2,7 @@
 
 ERC-20 and ERC-721 share topics: `Transfer` and `Approval` have an amount in the data, or an id as a fourth topic. Tokens from
 before the standards index nothing: all three values are in the data. WETH9 mints and burns with `Deposit` and `Withdrawal`.
+Permit2 keeps approvals of its own, for all tokens.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.engines.evm import abi
-from jobs.engines.evm.address import ZERO, of_word
+from jobs.engines.evm.address import PERMIT2, ZERO, of_word
 from jobs.engines.evm.selectors import (
     APPROVAL_FOR_ALL_TOPIC,
     APPROVAL_TOPIC,
     DEPOSIT_TOPIC,
+    PERMIT2_APPROVAL_TOPIC,
+    PERMIT2_PERMIT_TOPIC,
     TRANSFER_BATCH_TOPIC,
     TRANSFER_SINGLE_TOPIC,
     TRANSFER_TOPIC,
@@ -24,6 +27,8 @@ from jobs.engines.evm.selectors import (
 from jobs.engines.evm.transactions import Log
 
 Standard = Literal["erc20", "erc721", "erc1155"]
+_LAST_TIME = 253_402_300_799
+"""The end of the year 9999: a later expiry means that there is none."""
 _BATCH = abi.parse_arguments("(uint256[],uint256[])")
 
 
@@ -56,6 +61,8 @@ class Approval:
         amount: of ERC-20; None for NFTs.
         token_id: of ERC-721; None when it is for all.
         is_granted: False when it was taken back.
+        expires: seconds since 1970, 0 for the end of the block; None where the right has no end.
+        through: the contract that keeps the right, when it is not the token.
     """
 
     standard: Standard | None
@@ -66,6 +73,8 @@ class Approval:
     token_id: int | None
     is_granted: bool
     index: int
+    expires: int | None = None
+    through: str | None = None
 
 
 def transfers(logs: Sequence[Log], wrapped_ether: str) -> list[Transfer]:
@@ -110,7 +119,21 @@ def _approval(log: Log) -> Approval | None:
         given_by, given_to = _address(log.topics[1]), _address(log.topics[2])
         if given_by and given_to:
             return Approval(None, log.address, given_by, given_to, None, None, any(log.data), log.index)
+    if log.address == PERMIT2 and topic in (PERMIT2_APPROVAL_TOPIC, PERMIT2_PERMIT_TOPIC):
+        return _permit2(log)
     return None
+
+
+def _permit2(log: Log) -> Approval | None:
+    """A right to take ERC-20 tokens through Permit2, which the owner has approved for the token."""
+    if len(log.topics) != 4 or len(log.data) not in (64, 96):
+        return None
+    owner, token, spender = (_address(topic) for topic in log.topics[1:])
+    if not (owner and token and spender):
+        return None
+    amount, expires = int.from_bytes(log.data[:32], "big"), int.from_bytes(log.data[32:64], "big")
+    end = None if expires > _LAST_TIME else expires
+    return Approval("erc20", token, owner, spender, amount, None, amount > 0, log.index, end, PERMIT2)
 
 
 def _three(log: Log) -> tuple[str, str, int, Standard] | None:

@@ -6,7 +6,7 @@ from jobs.engines.evm.address import ZERO, short
 from jobs.engines.evm.text import quoted
 from jobs.engines.evm.transactions import DEPOSIT
 from jobs.ports.chains import CHAIN_NAMES, Chain
-from jobs.tx_explain.details import Details, rounded_ether
+from jobs.tx_explain.details import Details, rounded_fee
 from jobs.tx_explain.phrases import happened, intended
 
 
@@ -27,10 +27,10 @@ def _first(details: Details) -> str:
             return f"Waits to be included in a block: it would {intended(details).infinitive}."
         case "reverted":
             reason = ": " + _reason(details) if details.revert else ""
-            paid = f" Paid {rounded_ether(details.fee)} ETH for gas all the same." if details.fee else ""
+            paid = f" Paid {rounded_fee(details.fee)} ETH for gas all the same." if details.fee else ""
             return f"Tried to {intended(details).infinitive}, and was reverted{reason}.{paid}"
         case "success":
-            paid = f" and paid {rounded_ether(details.fee)} ETH for gas" if details.fee else ""
+            paid = f" and paid {rounded_fee(details.fee)} ETH for gas" if details.fee else ""
             return f"{happened(details).past}{paid}."
 
 

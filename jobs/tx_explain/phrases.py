@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from jobs.engines.evm.address import ZERO, short
 from jobs.engines.evm.known_tokens import WRAPPED_ETHER
-from jobs.engines.evm.quantity import ether
 from jobs.engines.evm.transactions import DEPOSIT
 from jobs.engines.evm.unlimited import unlimited_form
-from jobs.tx_explain.details import Details
+from jobs.tx_explain.actions import Action, action_of
+from jobs.tx_explain.details import Details, rounded_ether
 from jobs.tx_explain.events import Approval
 from jobs.tx_explain.flows import Flow
 
 PAST = {
+    "add": "Added",
     "allow": "Allowed",
+    "borrow": "Borrowed",
     "burn": "Burned",
     "call": "Called",
+    "claim": "Claimed",
     "create": "Created",
     "credit": "Credited",
     "delegate": "Delegated",
+    "deposit": "Deposited",
     "mint": "Minted",
     "move": "Moved",
     "receive": "Received",
+    "remove": "Removed",
+    "repay": "Repaid",
     "run": "Ran",
     "send": "Sent",
+    "stake": "Staked",
     "swap": "Swapped",
     "take": "Took",
+    "unstake": "Unstaked",
     "unwrap": "Unwrapped",
+    "withdraw": "Withdrew",
     "wrap": "Wrapped",
 }
 _LISTED = 3
@@ -66,10 +76,10 @@ def intended(details: Details) -> Phrase:
     sent = details.transaction
     if sent.to is None:
         return Phrase("create", "a contract")
-    to = "itself" if sent.to == sent.sender else short(sent.to)
+    to = "itself" if sent.to == sent.sender else details.party(sent.to)
     if details.method is None or not details.has_code:
         message = f" with {len(sent.data)} bytes of data" if sent.data else ""
-        return Phrase("send", (f"{ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
+        return Phrase("send", (f"{rounded_ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
     return _of_standard(details) or _of_call(details, to)
 
 
@@ -77,7 +87,7 @@ def _of_call(details: Details, to: str) -> Phrase:
     assert details.method is not None
     name = f"{details.method.name}()" if details.method.name else f"the unknown function {details.method.selector}"
     value = details.transaction.value
-    return Phrase("call", f"{name} of {to}" + (f" with {ether(value)} ETH" if value else ""))
+    return Phrase("call", f"{name} of {to}" + (f" with {rounded_ether(value)} ETH" if value else ""))
 
 
 def _of_standard(details: Details) -> Phrase | None:
@@ -86,12 +96,12 @@ def _of_standard(details: Details) -> Phrase | None:
     token = details.transaction.to or ZERO
     match details.method.signature, details.method.values:
         case "transfer(address,uint256)", (str(to), int(amount)):
-            return Phrase("send", f"{details.quantity('erc20', token, amount, None)} to {short(to)}")
+            return Phrase("send", f"{details.quantity('erc20', token, amount, None)} to {details.party(to)}")
         case "transferFrom(address,address,uint256)", (str(sender), str(to), int(amount)):
             moved = details.quantity("erc20", token, amount, None)
             if details.token(token).decimals is None:
                 moved = f"#{amount} of {details.label(token)}"
-            return Phrase("move", f"{moved} from {short(sender)} to {short(to)}")
+            return Phrase("move", f"{moved} from {details.party(sender)} to {details.party(to)}")
         case "approve(address,uint256)", (str(spender), int(amount)):
             return _allowance(details, token, spender, amount)
         case _:
@@ -102,29 +112,43 @@ def _of_flows(details: Details) -> Phrase | None:
     """What the sender gave and got."""
     given, got = details.flows.given, details.flows.got
     value = details.transaction.value
-    if not given and not got:
+    if not given and not got and not details.ether_got:
         return None
     wrapped = _of_wrapping(details)
     if wrapped:
         return wrapped
-    paid = [*([f"{ether(value)} ETH"] if value else []), *_quantities(details, given)]
-    taken = _quantities(details, got)
-    if got:
-        is_minted = all(flow.others == (ZERO,) for flow in got)
+    spent, gained = value - (details.ether_got or 0), (details.ether_got or 0) - value
+    paid = [*([f"{rounded_ether(spent)} ETH"] if spent > 0 else []), *_quantities(details, given)]
+    taken = [*([f"{rounded_ether(gained)} ETH"] if gained > 0 else []), *_quantities(details, got)]
+    action = action_of(details)
+    if action and (paid if action.object == "given" else taken):
+        return _of_action(details, action, paid, taken)
+    if taken:
+        is_minted = bool(got) and gained <= 0 and all(flow.others == (ZERO,) for flow in got)
         if is_minted and (not paid or all(flow.asset[1] is not None for flow in got)):
             return Phrase("mint", _joined(taken) + (f" for {_joined(paid)}" if paid else ""))
         if paid:
             return Phrase("swap", f"{_joined(paid)} for {_joined(taken)}")
-        return Phrase("receive", f"{_joined(taken)} from {_joined(_shorts(_others(got)))}")
+        givers = _others(got) or [details.transaction.to or ZERO]
+        return Phrase("receive", f"{_joined(taken)} from {_joined(_parties(details, givers))}")
     others = _others(given)
     if others == [ZERO] and not value:
         return Phrase("burn", _joined(paid))
     unwrapped = _unwrapped_on_the_way(details)
     if unwrapped:
-        return Phrase("swap", f"{_joined(paid)} for about {ether(unwrapped)} ETH")
+        return Phrase("swap", f"{_joined(paid)} for about {rounded_ether(unwrapped)} ETH")
     # What was burned beside ether went to nobody, but the ether went to the contract.
     recipients = [other for other in others if other != ZERO] or [details.transaction.to or ZERO]
-    return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(recipients))}")
+    return Phrase("send", f"{_joined(paid)} to {_joined(_parties(details, recipients))}")
+
+
+def _of_action(details: Details, action: Action, paid: list[str], taken: list[str]) -> Phrase:
+    given_first = action.object == "given"
+    moved, back = (paid, taken) if given_first else (taken, paid)
+    rest = f"{_joined(moved)} {action.to} {details.party(details.transaction.to or ZERO)}"
+    if back:
+        rest += f" and got {_joined(back)}" if given_first else f" for {_joined(back)}"
+    return Phrase(action.verb, rest)
 
 
 def _of_wrapping(details: Details) -> Phrase | None:
@@ -136,9 +160,9 @@ def _of_wrapping(details: Details) -> Phrase | None:
         and got[0].others == (ZERO,)
         and details.transaction.value
     ):
-        return Phrase("wrap", f"{ether(details.transaction.value)} ETH into WETH")
+        return Phrase("wrap", f"{rounded_ether(details.transaction.value)} ETH into WETH")
     if not got and [flow.asset[0] for flow in given] == [wrapped] and given[0].others == (ZERO,):
-        return Phrase("unwrap", f"{ether(given[0].amount)} WETH into ETH")
+        return Phrase("unwrap", f"{rounded_ether(given[0].amount)} WETH into ETH")
     return None
 
 
@@ -158,26 +182,30 @@ def _of_approvals(details: Details) -> Phrase | None:
 
 def _approval(details: Details, each: Approval) -> Phrase:
     if each.amount is not None:
-        return _allowance(details, each.token, each.spender, each.amount)
+        allowance = _allowance(details, each.token, each.spender, each.amount)
+        until = (
+            f" until {datetime.fromtimestamp(each.expires, UTC):%Y-%m-%d}" if each.expires and each.is_granted else ""
+        )
+        return Phrase(allowance.verb, allowance.rest + (f" through Permit2{until}" if each.through else ""))
     what = f"all tokens of {details.label(each.token)}"
     if each.token_id is not None:
         what = details.quantity("erc721", each.token, 1, each.token_id)
     if not each.is_granted:
         # ERC-721 takes an approval back by approving the zero address.
-        owner = "" if each.spender == ZERO else f" from {short(each.spender)}"
+        owner = "" if each.spender == ZERO else f" from {details.party(each.spender)}"
         return Phrase("take", f"back the right to move {what}{owner}")
-    return Phrase("allow", f"{short(each.spender)} to move {what}")
+    return Phrase("allow", f"{details.party(each.spender)} to move {what}")
 
 
 def _allowance(details: Details, token: str, spender: str, amount: int) -> Phrase:
     if not amount:
-        return Phrase("take", f"back the allowance of {short(spender)} for {details.label(token)}")
+        return Phrase("take", f"back the allowance of {details.party(spender)} for {details.label(token)}")
     limit = (
         f"any amount of {details.label(token)}"
         if unlimited_form(amount)
         else details.quantity("erc20", token, amount, None)
     )
-    return Phrase("allow", f"{short(spender)} to spend {limit}")
+    return Phrase("allow", f"{details.party(spender)} to spend {limit}")
 
 
 def _of_others(details: Details) -> Phrase | None:
@@ -192,19 +220,19 @@ def _of_others(details: Details) -> Phrase | None:
     if first.sender == first.to == details.transaction.sender:
         return Phrase("send", f"{what} to itself")
     if first.sender == ZERO:
-        return Phrase("mint", f"{what} to {short(first.to)}")
+        return Phrase("mint", f"{what} to {details.party(first.to)}")
     if first.to == ZERO:
-        return Phrase("burn", f"{what} of {short(first.sender)}")
-    return Phrase("move", f"{what} from {short(first.sender)} to {short(first.to)}")
+        return Phrase("burn", f"{what} of {details.party(first.sender)}")
+    return Phrase("move", f"{what} from {details.party(first.sender)} to {details.party(first.to)}")
 
 
 def _deposit(details: Details) -> Phrase:
     sent = details.transaction
     if sent.is_system or (not sent.mint and not sent.value and sent.sender.startswith("0xdeaddeaddeaddead")):
         return Phrase("run", "a transaction of the protocol itself, which tells the chain about Ethereum's blocks")
-    to = short(sent.to) if sent.to else "a new contract"
+    to = details.party(sent.to) if sent.to else "a new contract"
     if sent.mint or sent.value:
-        return Phrase("credit", f"{ether(sent.mint or sent.value)} ETH, deposited on Ethereum, to {to}")
+        return Phrase("credit", f"{rounded_ether(sent.mint or sent.value)} ETH, deposited on Ethereum, to {to}")
     return Phrase("run", f"a message that was sent on Ethereum to {to}")
 
 
@@ -217,8 +245,8 @@ def _others(flows: Iterable[Flow]) -> list[str]:
     return list(dict.fromkeys(other for flow in flows for other in flow.others))
 
 
-def _shorts(addresses: Iterable[str]) -> Iterator[str]:
-    return ("the zero address" if address == ZERO else short(address) for address in addresses)
+def _parties(details: Details, addresses: Iterable[str]) -> Iterator[str]:
+    return map(details.party, addresses)
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Reads a transaction and everything around it that its explanation needs: two rounds, and a third one after a revert."""
+"""Reads a transaction and everything around it that its explanation needs: two rounds, and more after a revert or a swap."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jobs.engines.evm.reverts import Revert, explain
 from jobs.engines.evm.tokens import Token, metadata_calls, token_of
 from jobs.engines.evm.transactions import DEPOSIT, Receipt, Transaction
 from jobs.ports.chains import BlockTime, Call, Chain, Code, ReceiptByHash, Reverted, TransactionByHash, Unavailable
+from jobs.tx_explain.beside import beside
 from jobs.tx_explain.details import Details, Status
 from jobs.tx_explain.events import Transfer, approvals, transfers
 from jobs.tx_explain.flows import flows_of
@@ -53,18 +54,27 @@ def find(reader: Reader, tx_hash: str) -> Found | None:
     has_code, timestamp, tokens = _around(reader, sent, receipt, asked)
     moved = tuple(_by_token(each, tokens) for each in moved)
     status = _status(reader, sent, receipt)
+    method = _method(sent, moved)
+    flows = flows_of(sent.sender, moved[:MAX_INDEXED_TRANSFERS])
+    fee = _fee(sent, receipt)
+    got: int | None = None
+    givers: tuple[str, ...] = ()
+    if status == "success" and receipt and has_code:
+        got, givers = beside(reader, sent, receipt, moved, flows, fee)
     details = Details(
         chain=reader.chain,
         status=status,
         transaction=sent,
         receipt=receipt,
         has_code=has_code,
-        method=_method(sent, moved),
+        method=method,
         transfers=moved,
         approvals=approved,
-        flows=flows_of(sent.sender, moved[:MAX_INDEXED_TRANSFERS]),
+        flows=flows,
         tokens=tokens,
-        fee=_fee(sent, receipt),
+        fee=fee,
+        ether_got=got,
+        givers=givers,
         revert=_revert(reader, sent, receipt) if status == "reverted" and receipt else None,
     )
     return Found(details, timestamp)

@@ -58,13 +58,20 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     decimals: Annotated[int | None, doc("The token's decimals. Null for NFTs, and when the token does not say.")]
     owner: Annotated[str, doc("Whose tokens they are.")]
     spender: Annotated[str, doc("Who may move them.")]
+    spender_label: Annotated[str | None, doc("What the spender is known as. Null when it is not known.")]
     amount: Annotated[str | None, doc("How many may be moved, in the smallest unit. Null for NFTs.")]
-    amount_formatted: Annotated[str | None, doc("How many, in whole tokens. Null without decimals, and for NFTs.")]
+    amount_formatted: Annotated[
+        str | None, doc("How many, in whole tokens, or `unlimited`. Null without decimals, and for NFTs.")
+    ]
     is_unlimited: Annotated[bool, doc("Whether the right has no limit, or is for all tokens of a collection.")]
     token_id: Annotated[
         str | None, doc("The id of the NFT, in decimal. Null for ERC-20 and for all tokens of a collection.")
     ]
     granted: Annotated[bool, doc("True when it was given, false when it was taken back.")]
+    expires_at: Annotated[str | None, doc("When the right ends, ISO 8601 in UTC. Null when it does not.")]
+    through: Annotated[
+        str | None, doc("The contract that keeps the right, which is Permit2. Null when the token keeps it.")
+    ]
     log_index: Annotated[int, doc("The index of the event's log in its block.")]
 
 
@@ -92,10 +99,20 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     type: Annotated[str | None, doc("The kind of transaction (EIP-2718), such as `legacy` or `dynamic_fee`.")] = None
     from_: Annotated[str | None, doc("Who sent it, in checksum case.")] = msgspec.field(default=None, name="from")
     to: Annotated[str | None, doc("Its recipient, in checksum case. Null when it creates a contract.")] = None
+    to_label: Annotated[
+        str | None, doc("What the recipient is known as, such as `Permit2`. Null when it is not known.")
+    ] = None
     contract_created: Annotated[str | None, doc("The contract that it created. Null when it created none.")] = None
     nonce: Annotated[str | None, doc("The sender's nonce for it, in decimal.")] = None
     value_wei: Annotated[str | None, doc("The ether that it carries, in wei.")] = None
     value_formatted: Annotated[str | None, doc("The ether that it carries, in whole units.")] = None
+    ether_received_wei: Annotated[
+        str | None,
+        doc(
+            "The ether that contracts sent to its sender, in wei: from the balances before and after its block. Null when "
+            "there was no cause to look, and with the warning `ether_received_unknown` when that cannot be known."
+        ),
+    ] = None
     block_number: Annotated[str | None, doc("Its block, in decimal. Null while it is pending.")] = None
     timestamp: Annotated[str | None, doc("The time of its block, ISO 8601 in UTC. Null while it is pending.")] = None
     block_timestamp: Annotated[str | None, doc("The same as `timestamp`.")] = None

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.engines.evm.address import ZERO, short
+from jobs.engines.evm.copycat import copycat
+from jobs.engines.evm.known_addresses import listings
 from jobs.engines.evm.transactions import DEPOSIT
 from jobs.engines.evm.unlimited import unlimited_form
+from jobs.tx_explain.actions import action_of
 from jobs.tx_explain.details import Details
 from jobs.tx_explain.events import Transfer
 from jobs.tx_explain.response import Signal
 
+_BY_SIGNATURE = ("transferWithAuthorization", "receiveWithAuthorization")
 _MOVED = {"erc20": "ERC-20 tokens moved.", "erc721": "An NFT moved.", "erc1155": "ERC-1155 tokens moved."}
 
 
@@ -56,8 +60,41 @@ def _moves(details: Details) -> Iterator[Signal]:
         yield Signal("zero_value", "warning", "It sends nothing.")
     for each in details.transfers:
         yield from _transfer(each)
-    if details.flows.got and (details.flows.given or sent.value):
+    got = bool(details.flows.got) or (details.ether_got or 0) > sent.value
+    gave = bool(details.flows.given) or sent.value > (details.ether_got or 0)
+    action = action_of(details)
+    if action and (gave if action.object == "given" else got):
+        yield Signal(action.code, "info", action.message)
+    elif got and gave:
         yield Signal("swap", "info", "The sender gave something and got something else.")
+    yield from _warnings(details)
+
+
+def _warnings(details: Details) -> Iterator[Signal]:
+    """What is often part of a theft."""
+    sent = details.transaction
+    for giver in details.givers:
+        is_signed = bool(details.method and details.method.name in _BY_SIGNATURE)
+        yield Signal(
+            "pulled_by_other",
+            "info" if is_signed else "warning",
+            f"Tokens of {short(giver)} were moved by somebody else's transaction, by "
+            + ("a signature." if is_signed else "an approval or a signature."),
+        )
+    tokens = [each.token for each in details.transfers] + [each.token for each in details.approvals]
+    for address in dict.fromkeys(tokens):
+        found = copycat(details.chain, address, details.token(address).symbol, None)
+        if found:
+            message = f"The token {short(address)} passes for {found.original.symbol} and is another."
+            yield Signal("copycat_token", "warning", message)
+    own = [each for each in details.transfers if sent.sender in (each.sender, each.to)]
+    parties = [sent.sender, sent.to, *(each.spender for each in details.approvals), *sent.delegates]
+    parties += [party for each in own for party in (each.sender, each.to)]
+    for party in dict.fromkeys(each for each in parties if each):
+        for listing in listings(party):
+            if listing.is_attacker:
+                kind = listing.kind.replace("_", " ")
+                yield Signal("known_malicious", "critical", f"The address {short(party)} is known for {kind}.")
 
 
 def _transfer(each: Transfer) -> Iterator[Signal]:

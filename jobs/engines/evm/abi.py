@@ -80,6 +80,16 @@ def decode_prefix(types: Type, data: bytes) -> tuple[tuple[Value, ...], int]:
     return decoder.sequence(types.parts, 0, 0), decoder.end
 
 
+def string_bytes(data: bytes) -> bytes | None:
+    """The bytes of a single string, whose padding does not matter: hand-written contracts leave it out."""
+    offset = int.from_bytes(data[:_WORD], "big")
+    if len(data) < 2 * _WORD or offset > len(data) - _WORD:
+        return None
+    length = int.from_bytes(data[offset : offset + _WORD], "big")
+    found = data[offset + _WORD : offset + _WORD + length]
+    return found if len(found) == length else None
+
+
 def encode_words(*words: int | str) -> bytes:
     """Numbers from 0 to 2^256-1 and addresses, one after the other."""
     return b"".join((int(word, 16) if isinstance(word, str) else word).to_bytes(_WORD, "big") for word in words)

@@ -7,6 +7,8 @@ import re
 from shared.endpoint import InvalidField
 from shared.x402.evm import checksummed as checksummed
 
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+"""Uniswap's contract for approvals, at the same address on all chains."""
 ZERO = "0x" + "0" * 40
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}", re.ASCII)
 

@@ -15,12 +15,19 @@ FOLDER = Path(__file__).parent / "data"
 
 
 class Header(msgspec.Struct, frozen=True):
-    """`version` changes when, and only when, the content does. `labels`: of addresses.bin: kind, source and note."""
+    """What a file is.
+
+    Attributes:
+        version: changes when, and only when, the content does.
+        labels: of addresses.bin: kind, source and note.
+        reviewed: the day when somebody last looked for newer sources, ISO 8601. "" for a file whose content does not age.
+    """
 
     format: int
     version: str
     records: int
     labels: list[tuple[str, str, str]] = []
+    reviewed: str = ""
 
 
 class DataFile(NamedTuple):
@@ -37,9 +44,9 @@ def load(name: str) -> DataFile:
 
 
 @cache
-def version(name: str) -> str:
-    """The version of a file's content."""
-    return load(name).header.version
+def header(name: str) -> Header:
+    """The header of a file."""
+    return load(name).header
 
 
 def lines(name: str) -> list[list[str]]:

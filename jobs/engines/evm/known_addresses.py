@@ -1,4 +1,4 @@
-"""Addresses that took part in exploits and phishing (jobs/engines/evm/data/addresses.bin)."""
+"""Addresses that took part in exploits and phishing, of attackers and of victims (jobs/engines/evm/data/addresses.bin)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ class Listing(NamedTuple):
     kind: str
     source: str
     note: str
+
+    @property
+    def is_attacker(self) -> bool:
+        """Whether it belongs to somebody who means harm; a contract that was exploited is a victim."""
+        return self.kind != "exploited_contract"
 
 
 def listings(address: str) -> tuple[Listing, ...]:

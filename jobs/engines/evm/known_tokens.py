@@ -15,12 +15,19 @@ WRAPPED_ETHER: dict[Chain, str] = {
 
 
 class KnownToken(NamedTuple):
-    """`address`: in lower case."""
+    """A canonical token.
+
+    Attributes:
+        address: in lower case.
+        imitated: how swindlers imitate it: `symbol`, or `both` when other live tokens have its symbol, so that a copy has its
+            name as well. "" when they seldom do.
+    """
 
     address: str
     decimals: int
     symbol: str
     name: str
+    imitated: str = ""
 
 
 def known_tokens(chain: Chain) -> dict[str, KnownToken]:
@@ -31,6 +38,6 @@ def known_tokens(chain: Chain) -> dict[str, KnownToken]:
 @cache
 def _by_chain() -> dict[int, dict[str, KnownToken]]:
     found: dict[int, dict[str, KnownToken]] = {chain_id: {} for chain_id in CHAIN_IDS.values()}
-    for chain_id, address, decimals, symbol, name in data_file.lines("tokens.tsv"):
-        found[int(chain_id)][address] = KnownToken(address, int(decimals), symbol, name)
+    for chain_id, address, decimals, symbol, name, imitated in data_file.lines("tokens.tsv"):
+        found[int(chain_id)][address] = KnownToken(address, int(decimals), symbol, name, imitated)
     return found

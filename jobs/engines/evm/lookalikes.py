@@ -58,4 +58,6 @@ def skeleton(text: str) -> str:
 def readings(text: str) -> frozenset[str]:
     """All texts that a person may take it for."""
     seen = clean(text, 64).translate(_SEEN).replace("rn", "m").replace("vv", "w").replace("VV", "W")
-    return frozenset({skeleton(text), skeleton(seen)} - {""})
+    # `$` before a symbol is a habit, or an S: "$HIB".
+    spelled = "S" + seen[1:] if seen.startswith("$") else seen
+    return frozenset({skeleton(text), skeleton(seen), skeleton(spelled)} - {""})

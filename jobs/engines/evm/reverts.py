@@ -31,7 +31,6 @@ PANICS = {
     0x51: "call of an uninitialized internal function",
 }
 MAX_DATA_SHOWN = 1024
-_STRING = abi.parse_arguments("(string)")
 _UINT256 = abi.parse_arguments("(uint256)")
 _CAUSES = {
     "out_of_gas": "out of gas",
@@ -74,8 +73,8 @@ def explain(reverted: Reverted) -> Revert:
     head, body = data[:4], data[4:]
     if len(data) < 4:
         return _revert("unknown", None, data)
-    if head == ERROR and (message := _first(_STRING, body)) is not None:
-        return _revert("error", text.clean(str(message), text.MAX_REASON) or None, data, "Error(string)")
+    if head == ERROR and (message := _message(body)) is not None:
+        return _revert("error", text.clean(message, text.MAX_REASON) or None, data, "Error(string)")
     if head == PANIC and isinstance(code := _first(_UINT256, body), int):
         meaning = PANICS.get(code, "unknown code")
         return _revert("panic", f"Panic(0x{code:02x}): {meaning}", data, "Panic(uint256)")
@@ -106,6 +105,14 @@ def _revert(
         args=args or [],
         data="0x" + data[:MAX_DATA_SHOWN].hex(),
     )
+
+
+def _message(body: bytes) -> str | None:
+    raw = abi.string_bytes(body)
+    try:
+        return None if raw is None else raw.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _first(types: abi.Type, data: bytes) -> abi.Value | None:

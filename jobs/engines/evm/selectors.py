@@ -55,6 +55,9 @@ APPROVAL_TOPIC = topic("Approval(address,address,uint256)")
 APPROVAL_FOR_ALL_TOPIC = topic("ApprovalForAll(address,address,bool)")
 TRANSFER_SINGLE_TOPIC = topic("TransferSingle(address,address,address,uint256,uint256)")
 TRANSFER_BATCH_TOPIC = topic("TransferBatch(address,address,address,uint256[],uint256[])")
+PERMIT2_APPROVAL_TOPIC = topic("Approval(address,address,address,uint160,uint48)")
+PERMIT2_PERMIT_TOPIC = topic("Permit(address,address,address,uint160,uint48,uint48)")
+"""Permit2's AllowanceTransfer: owner, token and spender are topics; amount, expiry and nonce are data."""
 DEPOSIT_TOPIC = topic("Deposit(address,uint256)")
 WITHDRAWAL_TOPIC = topic("Withdrawal(address,uint256)")
 """WETH9 wraps and unwraps without a Transfer."""

@@ -8,11 +8,11 @@ from typing import Any
 from jobs.engines.evm import abi, text
 from jobs.engines.evm.quantity import formatted
 from jobs.engines.evm.selectors import DECIMALS, GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND, NAME, SYMBOL
+from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import Call
 
 METADATA_GAS = 1_000_000
 """Limit for each read: a token that uses up all gas must not keep the node busy."""
-_STRING = abi.parse_arguments("(string)")
 _MAX_TEXT_BYTES = 4096
 
 
@@ -34,6 +34,10 @@ class Token:
     def formatted(self, amount: int | None) -> str | None:
         """An amount with its decimals; None when there are none."""
         return None if self.decimals is None or amount is None else formatted(amount, self.decimals)
+
+    def formatted_allowance(self, amount: int | None) -> str | None:
+        """The same, and `unlimited` for a number that means no limit."""
+        return "unlimited" if amount is not None and unlimited_form(amount) else self.formatted(amount)
 
 
 def metadata_calls(token: str) -> tuple[Call, Call]:
@@ -78,22 +82,12 @@ def text_of(result: Any, limit: int) -> str | None:
     if not isinstance(result, bytes) or not result:
         return None
     # A name of megabytes is no name.
-    raw = _string_bytes(result[: _MAX_TEXT_BYTES + 64])
+    raw = abi.string_bytes(result[: _MAX_TEXT_BYTES + 64])
     if raw is None and len(result) == 32:
         raw = result.rstrip(b"\0")
     if raw is None:
         return None
     return text.clean(raw.decode("utf-8", "replace").replace("\ufffd", ""), limit) or None
-
-
-def _string_bytes(data: bytes) -> bytes | None:
-    """The bytes of an ABI string, whose padding does not matter."""
-    offset = int.from_bytes(data[:32], "big")
-    if len(data) < 64 or offset > len(data) - 32:
-        return None
-    length = int.from_bytes(data[offset : offset + 32], "big")
-    found = data[offset + 32 : offset + 32 + length]
-    return found if len(found) == length else None
 
 
 def _metadata(token: str, selector: bytes) -> Call:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -18,9 +19,11 @@ from jobs.engines.evm.selectors import (
     IMPLEMENTATION_SLOT,
     SUPPORTS_INTERFACE,
 )
+from jobs.ports.chains import Chain
 from shared.endpoint import InvalidField
 from tests.each import each
 from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, answered, word
+from tests.quality.approval_safety import measures
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 OTHER = "0x5555555555555555555555555555555555555555"
@@ -28,6 +31,7 @@ SPENDER = "0x6666666666666666666666666666666666666666"
 LOGIC = "0x8888888888888888888888888888888888888888"
 BEACON = "0x9999999999999999999999999999999999999999"
 ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+LIFI = "0x1231deb6f5749ef6ce6943a275a1d3e7486f4eae"
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 WEEK = WINDOW_S // 2
 """Blocks of Base."""
@@ -62,8 +66,9 @@ def test_an_old_contract_and_a_small_amount() -> None:
     assert (answer["spender"]["isContract"], answer["spender"]["ageDays"]) == (True, 7)
     assert (answer["token"]["isCanonical"], answer["token"]["canonicalAddress"]) == (True, answer["token"]["address"])
     assert (answer["amount"], answer["amountFormatted"], answer["findings"]) == ("1000000", "1", [])
-    versions = [data_file.load(name).header.version for name in ("tokens.tsv", "addresses.bin")]
-    assert answer["dataVersion"] == "-".join(versions)
+    tokens, addresses = data_file.header("tokens.tsv"), data_file.header("addresses.bin")
+    assert answer["dataVersion"] == f"{tokens.reviewed}-{tokens.version}-{addresses.version}"
+    assert date.fromisoformat(tokens.reviewed) >= date(2026, 11, 24)
 
 
 @each("amount", ["unlimited", "UNLIMITED", str(2**256 - 1), hex(2**255), str(2**160 - 1), str(10**16 + 1)])
@@ -109,7 +114,7 @@ def test_without_an_archive_nothing_is_safe() -> None:
     chains.base.archive = False
     answer = judged(chains)
     assert (answer["flags"]["unverifiable"], answer["spender"]["ageDays"]) == (True, None)
-    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "reduce_amount")
+    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "wait")
 
 
 def test_a_chain_that_is_younger_than_a_week_cannot_say() -> None:
@@ -188,6 +193,10 @@ def test_proxies_in_a_circle_come_to_an_end() -> None:
         ("USDC", "Anything", "symbol", "medium"),
         ("XYZ", "USD Coin", "name", "medium"),
         ("ETH", "Ether", "name_and_symbol", "high"),
+        ("ETH", "Anything", "symbol", "medium"),
+        ("TВTC", "Anything", "disguised", "high"),
+        ("MORPНO", "Anything", "foreign_letters", "medium"),
+        ("MORPHO", "Morpho Token", None, "low"),
         ("USDC.e", "Bridged USDC", None, "low"),
         ("HONEST", "Honest Token", None, "low"),
     ],
@@ -203,8 +212,44 @@ def test_copycats(symbol: str, name: str, likeness: str | None, level: str) -> N
     if likeness:
         (finding,) = answer["findings"]
         assert (finding["code"], finding["evidence"]["likeness"]) == ("copycat_token", likeness)
-    if likeness and symbol != "ETH":
+    if likeness and "USD" in name + symbol:
         assert answer["token"]["canonicalAddress"] == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+
+
+@each(
+    ("chain", "address", "symbol", "name"),
+    [
+        ("ethereum", "0xd1d2eb1b1e90b638588728b4130137d262c87cae", "GALA", "Gala"),
+        ("ethereum", "0x4c9edd5852cd905f086c759e8383e09bff1e68b3", "USDe", "USDe"),
+        ("ethereum", "0xdc035d45d973e3ec169d2276ddab16f1e407384f", "USDS", "USDS Stablecoin"),
+        ("ethereum", "0x18084fba666a33d37592fa2633fd49a74dd93a88", "tBTC", "tBTC v2"),
+        ("ethereum", "0xdefa4e8a7bcba345f687a2f1456f5edd9ce97202", "KNC", "Kyber Network Crystal v2"),
+        ("base", "0x04c0599ae5a44757c0af6f9ec3b93da8976c150a", "weETH", "Wrapped eETH"),
+    ],
+)
+def test_tokens_of_today_are_canonical(chain: Chain, address: str, symbol: str, name: str) -> None:
+    """And no copies of the dead tokens that had their symbols."""
+    chains = usual_chains()
+    getattr(chains, chain).token(address, symbol, 18, name)
+    getattr(chains, chain).code[SPENDER] = CONTRACT
+    answer = judged(chains, chain=chain, token=address)
+    assert (answer["token"]["isCanonical"], answer["riskScore"], answer["findings"]) == (True, 0, [])
+
+
+def test_a_shared_symbol_adds_no_points() -> None:
+    """Honest tokens share symbols: the answer names the other token."""
+    chains = usual_chains()
+    chains.base.token(OTHER, "MORPHO", 18, "Morpho Token")
+    answer = judged(chains, token=OTHER)
+    assert (codes(answer), answer["riskScore"], answer["token"]["canonicalAddress"]) == (["shared_symbol"], 0, None)
+    assert "0xBAa5CC21fd487B8Fcc2F632f3F4E8D37262a0842" in answer["findings"][0]["message"]
+
+
+def test_few_honest_tokens_are_called_copies() -> None:
+    """At most 0.3 % of a list that is no source of the canonical tokens."""
+    for held_out in (False, True):
+        for measure in measures(held_out=held_out):
+            assert measure.score >= 0.997, (measure, held_out)
 
 
 def test_known_addresses_are_critical() -> None:
@@ -234,6 +279,30 @@ def test_a_proxy_of_a_known_address_is_one() -> None:
     answer = judged(chains)
     assert answer["flags"]["knownMalicious"] is True
     assert answer["findings"][0]["evidence"]["role"] == "implementation"
+
+
+def test_an_exploited_contract_is_no_attacker() -> None:
+    """LI.FI's router is a victim: even an amount without limit is not rejected for that."""
+    chains = usual_chains()
+    chains.base.code[LIFI] = CONTRACT
+    answer = judged(chains, spender=LIFI)
+    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "wait")
+    assert (codes(answer), answer["flags"]["knownMalicious"]) == (["exploited_contract"], False)
+    assert "was exploited on 2024-07-16 (2024 LI.FI Hack)" in answer["findings"][0]["message"]
+    assert judged(chains, spender=LIFI, amount="unlimited")["recommendation"] == "reduce_amount"
+
+
+def test_a_limited_amount_to_a_fresh_contract_waits() -> None:
+    """A smaller amount would make it no older."""
+    chains = usual_chains()
+    chains.base.code[SPENDER] = [(HEAD - 10, CONTRACT)]
+    assert judged(chains)["recommendation"] == "wait"
+
+
+def test_no_limit_is_a_word() -> None:
+    """And not 79 digits; the exact number is `amount`."""
+    answer = judged(usual_chains(), amount="unlimited")
+    assert (answer["amount"], answer["amountFormatted"]) == (str(2**256 - 1), "unlimited")
 
 
 def test_zero_takes_an_approval_back() -> None:

@@ -11,6 +11,7 @@ POINTS = (
     # code, points, when; `spender` rules count only where something is approved
     ("known_malicious", 100, lambda e: e.listed_here),
     ("known_malicious_elsewhere", 90, lambda e: e.listed_elsewhere and not e.listed_here),
+    ("exploited_contract", 30, lambda e: e.was_exploited),
     ("eoa_spender", 80, lambda e: e.kind == "account"),
     ("delegated_spender", 75, lambda e: e.kind == "delegated_account"),
     ("spender_is_token", 60, lambda e: e.is_token),
@@ -47,6 +48,7 @@ PLAIN = Evidence(
     listed_here=False,
     listed_elsewhere=False,
     token_listed=False,
+    was_exploited=False,
     has_label=False,
 )
 
@@ -70,6 +72,7 @@ def at_random(source: random.Random) -> Evidence:
         listed_here=listed and seldom(),
         listed_elsewhere=listed,
         token_listed=listed and seldom(),
+        was_exploited=seldom(),
         has_label=seldom(),
     )
 
@@ -91,8 +94,10 @@ def test_a_thousand_approvals_follow_the_table() -> None:
         )
         if score >= 75:
             assert judgement.recommendation == "reject"
-        elif not evidence.is_revocation and (score > 25 or evidence.unlimited):
+        elif not evidence.is_revocation and evidence.unlimited:
             assert judgement.recommendation == "reduce_amount"
+        elif not evidence.is_revocation and score > 25:
+            assert judgement.recommendation == "wait"
         else:
             assert judgement.recommendation == "proceed"
         if evidence.is_unverifiable:
@@ -112,6 +117,7 @@ def test_more_danger_is_never_less_risk() -> None:
         "copycat": "symbol",
         "listed_here": True,
         "listed_elsewhere": True,
+        "was_exploited": True,
     }
     source = random.Random(19)
     for _ in range(300):

@@ -38,6 +38,7 @@ from tests.jobs.tx_explain.receipts import (
     usual_chains,
 )
 
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 PAID = " and paid 0.00001 ETH for gas."
 ONE = 10**18
 MANY = 2**256 - 1
@@ -73,7 +74,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
     (
         "a burn that ether comes with",
         {"to": ROUTER, "value": ONE, "logs": [moved(USDC, ALICE, NOBODY, 1_500_000)]},
-        "Sent 1 ETH and 1.5 USDC to 0x2626…e481" + PAID,
+        "Sent 1 ETH and 1.5 USDC to Uniswap v3 Router 2 (0x2626…e481)" + PAID,
         {"burn", "native_transfer"},
     ),
     (
@@ -190,6 +191,22 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
         {"approval_revoked"},
     ),
     (
+        "an approval in Permit2",
+        {
+            "to": PERMIT2,
+            "logs": [
+                log(
+                    PERMIT2,
+                    "Approval(address,address,address,uint160,uint48)",
+                    *map(padded, (ALICE, USDC, BOB)),
+                    data=number(2**160 - 1) + number(1_800_000_000)[2:],
+                )
+            ],
+        },
+        "Allowed 0x7099…79C8 to spend any amount of USDC through Permit2 until 2027-01-15" + PAID,
+        {"unlimited_approval"},
+    ),
+    (
         "an approval for all",
         {
             "to": CATS,
@@ -207,7 +224,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
     (
         "a poisoning transfer of nothing",
         {"to": ROUTER, "data": "0x12345678", "logs": [moved(USDC, BOB, CAROL, 0)]},
-        "Called the unknown function 0x12345678 of 0x2626…e481" + PAID,
+        "Called the unknown function 0x12345678 of Uniswap v3 Router 2 (0x2626…e481)" + PAID,
         {"zero_value", "erc20_transfer", "unknown_method"},
     ),
     (
@@ -265,6 +282,123 @@ def test_stories(transaction: dict[str, Any], narrative: str, signals: set[str])
     assert signals <= set(codes(answer))
 
 
+@each(
+    ("amount", "shown"),
+    [
+        (25 * ONE, "25"),
+        (123_456_789 * ONE, "123456789"),
+        (ONE // 3, "0.333333"),
+        (1_234_567 * ONE + ONE // 3, "1234567.33"),
+        (1_234 * ONE + ONE // 3, "1234.33"),
+        (12_345_678_901, "0.0000000123457"),
+        (1, "0.000000000000000001"),
+        (2**200, "about 1.61 × 10^42"),
+    ],
+)
+def test_amounts_in_sentences_are_rounded(amount: int, shown: str) -> None:
+    """The fields have all digits."""
+    answer = answer_about(to=WETH, logs=[moved(WETH, ALICE, BOB, amount)])
+    assert answer["narrative"].startswith(f"Sent {shown} WETH to ")
+    assert answer["transfers"][0]["amount"] == str(amount)
+    if amount < 2**100:
+        assert answer_about(value=amount)["narrative"].startswith(f"Sent {shown} ETH to ")
+
+
+@each(
+    ("nonces", "before", "after", "received"),
+    [
+        ((7, 8), 10 * ONE, 10 * ONE + ONE // 2 - 10**13, ONE // 2),
+        ((7, 9), 10 * ONE, 10 * ONE + ONE // 2 - 10**13, None),
+        ((7, 8), 10 * ONE, 9 * ONE, None),
+    ],
+)
+def test_ether_out_of_a_swap(nonces: tuple[int, int], before: int, after: int, received: int | None) -> None:
+    """By the balances, when the sender sent nothing else in the block; otherwise a warning says that it is not known."""
+    chains = usual_chains()
+    put(chains.base, to=ROUTER, data="0x12345678", logs=[moved(USDC, ALICE, CAROL, 1_500_000_000)])
+    chains.base.balances[ALICE] = [(0, before), (BLOCK, after)]
+    chains.base.nonces[ALICE] = [(0, nonces[0]), (BLOCK, nonces[1])]
+    answer = explained(chains)
+    assert answer["etherReceivedWei"] == (str(received) if received else None)
+    assert ("ether_received_unknown" in answer["warnings"]) is (received is None)
+    if received:
+        assert answer["narrative"] == "Swapped 1500 USDC for 0.5 ETH" + PAID
+        assert "swap" in codes(answer)
+
+
+ADD = "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
+GAVE = [moved(USDC, ALICE, CAROL, 5_000_000), moved(WETH, NOBODY, ALICE, ONE)]
+GOT = [moved(WETH, ALICE, NOBODY, ONE), moved(USDC, CAROL, ALICE, 5_000_000)]
+
+
+@each(
+    ("data", "logs", "narrative", "signal"),
+    [
+        (
+            calldata(ADD, USDC, WETH, 1, 1, 1, 1, ALICE, 1),
+            GAVE,
+            "Added 5 USDC as liquidity to Uniswap v3 Router 2 (0x2626…e481) and got 1 WETH",
+            "add_liquidity",
+        ),
+        (
+            calldata("deposit(uint256,address)", 5, ALICE),
+            GAVE,
+            "Deposited 5 USDC in Uniswap v3 Router 2 (0x2626…e481) and got 1 WETH",
+            "vault_deposit",
+        ),
+        (
+            calldata("stake(uint256)", 5),
+            GAVE[:1],
+            "Staked 5 USDC in Uniswap v3 Router 2 (0x2626…e481)",
+            "stake",
+        ),
+        (
+            calldata("redeem(uint256,address,address)", 5, ALICE, ALICE),
+            GOT,
+            "Withdrew 5 USDC from Uniswap v3 Router 2 (0x2626…e481) for 1 WETH",
+            "vault_withdrawal",
+        ),
+        (
+            calldata("getReward()"),
+            GOT[1:],
+            "Claimed 5 USDC from Uniswap v3 Router 2 (0x2626…e481)",
+            "claim",
+        ),
+    ],
+)
+def test_what_is_no_swap(data: str, logs: list[dict[str, Any]], narrative: str, signal: str) -> None:
+    """The name of the called function says what it is."""
+    answer = answer_about(to=ROUTER, data=data, logs=logs)
+    assert answer["narrative"] == narrative + PAID
+    assert signal in codes(answer)
+    assert "swap" not in codes(answer)
+
+
+def test_what_is_often_part_of_a_theft() -> None:
+    """Tokens that somebody else moves, a copied token, and an address that is known."""
+    pulled = answer_about(to=USDC, data=SEND, logs=[moved(USDC, BOB, CAROL, 7)])
+    assert {"code": "pulled_by_other", "severity": "warning"}.items() <= pulled["signals"][-1].items()
+    from_contract = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ROUTER, CAROL, 7)])
+    assert "pulled_by_other" not in codes(from_contract)
+    phisher = "0x000000000532b45f47779fce440748893b257865"
+    known = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ALICE, phisher, 7)])
+    assert {"code": "known_malicious", "severity": "critical"}.items() <= known["signals"][-1].items()
+    chains = usual_chains()
+    chains.base.token(UNKNOWN_TOKEN, "USDС", 6)
+    put(chains.base, to=UNKNOWN_TOKEN, logs=[moved(UNKNOWN_TOKEN, CAROL, ALICE, 7)])
+    assert "copycat_token" in codes(explained(chains))
+
+
+def test_contracts_that_many_call_have_names() -> None:
+    """In the fields, too."""
+    data = calldata("approve(address,uint256)", PERMIT2, 1)
+    logs = [log(USDC, APPROVAL, padded(ALICE), padded(PERMIT2), data=number(1))]
+    answer = answer_about(to=USDC, data=data, logs=logs)
+    assert answer["narrative"].startswith("Allowed Permit2 (0x0000…8BA3) to spend 0.000001 USDC")
+    assert (answer["approvals"][0]["spenderLabel"], answer["toLabel"]) == ("Permit2", None)
+    assert answer_about(to=WETH, value=1)["toLabel"] == "WETH"
+
+
 def test_everything_about_a_transfer() -> None:
     """Every field."""
     answer = answer_about(to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 25_000_000)])
@@ -302,6 +436,18 @@ def test_a_selector_alone_is_no_proof(data: str, name: str | None, trailing: int
     """The arguments must be there, and clean; what follows is counted."""
     method = answer_about(to=USDC, data=data)["method"]
     assert (method["name"], method["trailingBytes"]) == (name, trailing)
+
+
+def test_a_permit_of_permit2_is_an_approval_with_an_end() -> None:
+    """By signature. An expiry of 0 is the end of the block, and one beyond all calendars is none."""
+    permit = "Permit(address,address,address,uint160,uint48,uint48)"
+    for expiry, expires_at in ((1_800_000_000, "2027-01-15T08:00:00Z"), (0, "2027-01-15T07:59:38Z"), (2**48 - 1, None)):
+        data = number(5_000_000) + number(expiry)[2:] + number(3)[2:]
+        logs = [log(PERMIT2, permit, *map(padded, (ALICE, USDC, ROUTER)), data=data)]
+        (approval,) = answer_about(to=ROUTER, logs=logs)["approvals"]
+        assert (approval["symbol"], approval["amountFormatted"], approval["granted"]) == ("USDC", "5", True)
+        assert (approval["expiresAt"], approval["through"].lower()) == (expires_at, PERMIT2)
+        assert answer_about(to=ROUTER, logs=[{**logs[0], "address": CAROL}])["approvals"] == []
 
 
 def test_the_third_argument_of_an_nft_is_its_id() -> None:

@@ -65,8 +65,8 @@ class FakeChain:
         self.calls: dict[tuple[str | None, bytes], Any] = {}
         self.past_calls: dict[tuple[str | None, bytes], Any] = {}
         self.storage: dict[tuple[str, int], list[tuple[int, bytes]] | bytes] = {}
-        self.balances: dict[str, int] = {}
-        self.nonces: dict[str, int] = {}
+        self.balances: dict[str, Any] = {}
+        self.nonces: dict[str, Any] = {}
         self.estimate: Any = 21_000
         self.gas_price = 6_000_000
         self.transactions: dict[str, Any] = {}
@@ -104,9 +104,9 @@ class FakeChain:
             case EstimateGas():
                 return self.estimate
             case Balance(address):
-                return self.balances.get(address, 0)
+                return _at(self.balances.get(address, 0), block)
             case Nonce(address):
-                return self.nonces.get(address, 0)
+                return _at(self.nonces.get(address, 0), block)
             case Code(address):
                 return _at(self.code.get(address, b""), block)
             case Storage(address, slot):
@@ -169,7 +169,7 @@ def answered(endpoint: Endpoint, chains: FakeChains, body: dict[str, Any], now: 
     return answer
 
 
-def _at(history: bytes | list[tuple[int, bytes]], block: int) -> bytes:
-    if isinstance(history, bytes):
+def _at(history: Any, block: int) -> Any:
+    if not isinstance(history, list):
         return history
     return next((value for first, value in reversed(history) if first <= block), b"")

@@ -19,6 +19,12 @@ from tests.jobs.engines.evm.fake_chains import text, word
 ERROR = selector("Error(string)")
 
 
+def test_a_text_without_padding_is_read() -> None:
+    """Hand-written contracts leave the padding out."""
+    found = explain(Reverted(ERROR + word(32) + word(8) + b"too poor"))
+    assert (found.kind, found.reason, found.signature) == ("error", "too poor", "Error(string)")
+
+
 def test_a_text_is_shown_without_what_hides_in_it() -> None:
     """The author of a contract wrote it."""
     found = explain(Reverted(ERROR + text("no\u202e money")))

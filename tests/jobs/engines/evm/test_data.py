@@ -20,14 +20,14 @@ from tests.each import each
 TABLE = Path(addresses.__file__).parent / "malicious_addresses.csv"
 
 
-@pytest.mark.parametrize("name", ["addresses.bin", "tokens.tsv", "signatures.tsv"])
+@pytest.mark.parametrize("name", ["addresses.bin", "contracts.tsv", "tokens.tsv", "signatures.tsv"])
 def test_files_are_whole(name: str) -> None:
     """The header has the digest of the rest, and says where it is from."""
     header, body = data_file.load(name)
     digest = hashlib.sha256(body).hexdigest()
     assert header.version == digest[:8]
     assert b'"sha256":"' + digest.encode() in (data_file.FOLDER / name).read_bytes()[:2_000]
-    assert header.records > 700
+    assert header.records > (100 if name == "contracts.tsv" else 700)
 
 
 def test_files_are_sorted() -> None:
@@ -59,6 +59,36 @@ def test_selectors_are_the_hashes_of_their_signatures() -> None:
     assert signatures.known(bytes.fromhex("e450d38c"), "error") is not None
 
 
+@each(
+    ("selector", "name"),
+    [
+        ("3593564c", "execute"),  # Uniswap's Universal Router
+        ("07ed2379", "swap"),  # 1inch v6
+        ("1fff991f", "execute"),  # 0x Settler
+        ("e3ead59e", "swapExactAmountIn"),  # ParaSwap v6
+        ("cac88ea9", "swapExactTokensForTokens"),  # Aerodrome
+        ("7b939232", "depositV3"),  # Across
+        ("8e0250ee", "depositForBurn"),  # CCTP v2
+        ("4666fc80", "swapTokensSingleV3ERC20ToERC20"),  # LI.FI
+        ("c7c7f5b3", "send"),  # LayerZero
+        ("dd46508f", "modifyLiquidities"),  # Uniswap v4
+        ("617ba037", "supply"),  # Aave v3
+        ("fb0f3ee1", "fulfillBasicOrder"),  # Seaport
+        ("765e827f", "handleOps"),  # ERC-4337 v0.7
+        ("6a761202", "execTransaction"),  # Safe
+        ("71ee95c0", "claim"),  # Merkl
+        ("2e7ba6ef", "claim"),  # Merkle distributors
+        ("a0712d68", "mint"),
+        ("e8e33700", "addLiquidity"),
+    ],
+)
+def test_methods_that_are_often_called_have_names(selector: str, name: str) -> None:
+    """By selectors that were seen on chains."""
+    known = signatures.known(bytes.fromhex(selector), "function")
+    assert known is not None
+    assert known.name == name
+
+
 def test_canonical_tokens_of_both_chains() -> None:
     """USDC is where Circle put it."""
     assert known_tokens.known_tokens("base")["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"].symbol == "USDC"
@@ -83,6 +113,12 @@ def test_small_l_passes_for_capital_i() -> None:
     """DAl is not DAI, and looks it."""
     assert skeleton("DAI") in readings("DAl")
     assert skeleton("LINK") in readings("LlNK")
+
+
+def test_a_dollar_sign_is_a_habit_or_an_s() -> None:
+    """$HIB is read as SHIB, and $DAI as DAI."""
+    assert skeleton("SHIB") in readings("$HIB")
+    assert skeleton("DAI") in readings("$DAI")
 
 
 def test_declarations_load_no_data_and_no_decoder() -> None:

@@ -1,0 +1,59 @@
+"""approval-safety: honest tokens that are called copies, and copies that are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from jobs.engines.evm.copycat import copycat
+from jobs.engines.evm.known_tokens import known_tokens
+from jobs.ports.chains import CHAIN_IDS, Chain
+from tests.quality.scorer import Measure
+
+_OTHER_TOKENS = Path(__file__).with_name("other_tokens.tsv")
+_ANYWHERE = "0x5555555555555555555555555555555555555555"
+_DISGUISES = (
+    ("A", "А"),
+    ("E", "Е"),
+    ("O", "0"),
+    ("I", "l"),
+    ("T", "Τ"),
+    ("S", "$"),
+    ("C", "С"),
+    ("B", "8"),
+    ("s", "ѕ"),
+)
+_DISGUISES_SET_ASIDE = (
+    ("E", "3"),
+    ("B", "В"),
+    ("D", "Ꭰ"),
+    ("K", "К"),
+    ("N", "Ν"),
+    ("R", "Ꭱ"),
+    ("U", "Ս"),
+    ("V", "Ѵ"),
+    ("t", "τ"),
+)
+
+
+def measures(held_out: bool) -> Iterator[Measure]:
+    """Of each chain: tokens of a list that is no source of the canonical ones, and copies of what is often imitated."""
+    rows = [line.split("\t") for line in _OTHER_TOKENS.read_text().splitlines() if not line.startswith("#")]
+    honest = [row for row in rows if (int(row[1][-1], 16) % 2 == 1) is held_out]
+    found = [copycat("ethereum", address, symbol, name) for _, address, symbol, name in honest]
+    yield Measure("honest tokens", len(honest), found.count(None))
+    copies = [copy for chain in CHAIN_IDS for copy in _copies(chain, held_out)]
+    yield Measure("copies", len(copies), sum(copies))
+
+
+def _copies(chain: Chain, held_out: bool) -> Iterator[bool]:
+    """The same name and symbol, and each disguise of the symbol with any name."""
+    for token in known_tokens(chain).values():
+        if token.imitated:
+            if not held_out:
+                yield copycat(chain, _ANYWHERE, token.symbol, token.name) is not None
+            for letter, disguise in _DISGUISES_SET_ASIDE if held_out else _DISGUISES:
+                at = token.symbol.find(letter)
+                if at >= 0:
+                    symbol = token.symbol[:at] + disguise + token.symbol[at + 1 :]
+                    yield copycat(chain, _ANYWHERE, symbol, "Any name") is not None
