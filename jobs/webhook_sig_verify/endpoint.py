@@ -48,7 +48,7 @@ Digits = Annotated[
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_SECONDS)]
 
 
-class Request(msgspec.Struct, frozen=True, rename="camel"):
+class Request(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """A webhook as it arrived, and the secret to check it with."""
 
     EXTRA_JSON_SCHEMA: ClassVar = {
