@@ -106,7 +106,4 @@ def _secrets(secret: bytes) -> Iterator[tuple[str, bytes]]:
     }
     for name, decode in decoders.items():
         with suppress(ValueError):
-            yield (
-                f"the bytes that the secret is the {name} of, while the UTF-8 bytes of its text are the key here",
-                decode(text),
-            )
+            yield f"the bytes that the secret is the {name} of, but the key is the text's own bytes here", decode(text)
