@@ -29,7 +29,7 @@ import msgspec
 from jobs.engines.json_schema.backtracking_patterns import TooComplex, limited
 from jobs.engines.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.fields import doc
-from jobs.json_repair import NotRepairable, Repair, Repaired, RepairKind, repair
+from jobs.json_repair import NotRepairable, Repair, Repaired, RepairKind, repair, worded
 from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Part, Solution, solve, type_of
 from jobs.llm_tool_validate.openapi_schema import as_json_schema
 from jobs.llm_tool_validate.places import NOTHING
@@ -193,7 +193,7 @@ def _coerced(root: Part, data: Any) -> tuple[Solution, list[Repair]]:
     if any(violation.keyword == "type" and not violation.place for violation in again.violations):
         return solution, []
     change = Change((), text, repaired.value, wraps=False)
-    return Solution(again.value, [change, *again.changes], again.violations), list(repaired.repairs)
+    return Solution(again.value, [change, *again.changes], again.violations), worded(text, repaired.repairs)
 
 
 def _repaired(text: str) -> Repaired | None:
