@@ -22,8 +22,8 @@ _ODD_FENCE = re.compile(r"\s*+(\"{3}|'{3}|``(?!`))(?>(?:json)?)\s*+(?=[{\[])", r
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ENTITY_QUOTED = re.compile(
-    r"\s*+(?:<[a-z]{1,8}[^>]{0,100}+>\s*+){0,4}+(?>[\[{]|&(?:amp;)*+(?:#123|#x7b|#91|#x5b|lcub|lsqb);)+"
-    r"\s*+&(?:amp;)*+(?:quot|apos|#34|#39|#x22|#x27);",
+    r"\s*+(?:<[a-z]{1,8}[^>]{0,100}+>\s*+){0,4}(?>[\[{]|&(?>(?:amp;)*)(?:#123|#x7b|#91|#x5b|lcub|lsqb);)+"
+    r"\s*+&(?>(?:amp;)*)(?:quot|apos|#34|#39|#x22|#x27);",
     re.IGNORECASE,
 )
 """A document whose first string has an entity as its quote."""
