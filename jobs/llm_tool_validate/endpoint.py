@@ -29,11 +29,11 @@ import msgspec
 from jobs.engines.json_schema.backtracking_patterns import TooComplex, limited
 from jobs.engines.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.fields import doc
-from jobs.json_repair import NotRepairable, Repair, Repaired, RepairKind, repair, worded
-from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Part, Solution, solve, type_of
+from jobs.json_repair import Repair
+from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, type_of
+from jobs.llm_tool_validate.cut_text import coerced
 from jobs.llm_tool_validate.openapi_schema import as_json_schema
 from jobs.llm_tool_validate.places import NOTHING
-from jobs.llm_tool_validate.texts import looks_like_a_container
 from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in, name_in
 from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, described
 from jobs.llm_tool_validate.tool_schema import Tool, is_foreign, schema_in, tools_in
@@ -45,17 +45,6 @@ from shared.raw_json import levels, lone_surrogate, may_overflow
 MAX_DATA_BYTES = 256 * 1024
 """Size as JSON without spaces, in UTF-8."""
 MAX_COERCIONS = 1000
-MAX_REPAIRED = 100_000
-"""Characters of a text that is repaired, as in json-repair."""
-
-_LOSSLESS = frozenset(
-    {
-        *(RepairKind.MISSING_BRACKET, RepairKind.MISSING_QUOTE, RepairKind.TRUNCATED, RepairKind.TRAILING_COMMA),
-        *(RepairKind.CODE_FENCE, RepairKind.COMMENT, RepairKind.CONTROL_CHARACTER, RepairKind.INVALID_ESCAPE),
-        *(RepairKind.MISSING_COMMA, RepairKind.UNESCAPED_QUOTE, RepairKind.UNQUOTED_KEY),
-    }
-)
-"""What a text lacks at its end, and slips of syntax. A tuple, a call or a number out of range has another meaning."""
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
@@ -155,7 +144,9 @@ def run(request: Request, context: Context) -> Response:
     root = document.root
     try:
         with limited():
-            solution, repairs = _coerced(root, data) if request.coerce else (_judged(root, data), [])
+            solution, repairs = (
+                coerced(root, data) if request.coerce else (Solution(data, [], root.violations(data)), [])
+            )
     except TooComplex:
         return exhausted(request)
     coercions, errors = len(solution.changes), len(solution.violations)
@@ -173,40 +164,6 @@ def run(request: Request, context: Context) -> Response:
         format_asserted=request.assert_format,
         unwrapped=unwrapped,
         repairs=repairs,
-    )
-
-
-def _judged(root: Part, data: Any) -> Solution:
-    return Solution(data, [], root.violations(data))
-
-
-def _coerced(root: Part, data: Any) -> tuple[Solution, list[Repair]]:
-    """The data coerced, and what had to be repaired before, in a text of arguments that is no JSON."""
-    solution = solve(root, data)
-    text = solution.value
-    if not (isinstance(text, str) and solution.violations and looks_like_a_container(text)):
-        return solution, []
-    repaired = _repaired(text)
-    if repaired is None:
-        return solution, []
-    again = solve(root, repaired.value)
-    if any(violation.keyword == "type" and not violation.place for violation in again.violations):
-        return solution, []
-    change = Change((), text, repaired.value, wraps=False)
-    return Solution(again.value, [change, *again.changes], again.violations), worded(text, repaired.repairs)
-
-
-def _repaired(text: str) -> Repaired | None:
-    """The object or array that a text was meant as. None when it is JSON, or needs a repair that may lose something."""
-    if len(text) > MAX_REPAIRED:
-        return None
-    try:
-        repaired = repair(text)
-    except NotRepairable:
-        return None
-    fits = isinstance(repaired.value, dict | list) and levels(msgspec.json.encode(repaired.value)) <= MAX_LEVELS
-    return (
-        repaired if fits and repaired.repairs and _LOSSLESS.issuperset(one.kind for one in repaired.repairs) else None
     )
 
 
