@@ -1,7 +1,8 @@
 """Top-level fields that an endpoint does not know: surely a slip, or ignored and named in a header.
 
 A body without a single known field, or with a name that is nearly a known one (`massage`), would be charged for another call
-than its caller meant. Any other unknown field may belong to a newer or an older client.
+than its caller meant. Any other unknown field may belong to a newer or an older client. A request that is declared with
+`forbid_unknown_fields` has none that are ignored: there a field that is not read would be a check that is not made.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class UnknownFields:
 
     def __init__(self, request: type[msgspec.Struct]) -> None:
         self._known = request.__struct_encode_fields__
+        self._forbidden = request.__struct_config__.forbid_unknown_fields
         # Finds known fields, and leaves all values as they are.
         fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in request.__struct_fields__]
         renamed = dict(zip(request.__struct_fields__, self._known, strict=True))
@@ -61,11 +63,13 @@ class UnknownFields:
         for name in unknown[:_MOST_JUDGED]:
             if near := [known for known in self._by_distance(name) if _is_slip(name, known, known in present)]:
                 return _problem(name, near, f"There is no field `{shown(name)}` here: did you mean `{near[0]}`?")
-        if present:
+        if present and not self._forbidden:
             return None
-        nearest = self._by_distance(unknown[0])
-        names = ", ".join(f"`{name}`" for name in self._known)
-        return _problem(unknown[0], nearest, f"None of these fields is known here. The known ones are {names}.")
+        name = unknown[0]
+        nearest = sorted(self._by_distance(name), key=lambda known: not known.startswith(name))
+        known = ", ".join(f"`{name}`" for name in self._known)
+        which = f"There is no field `{shown(name)}` here" if present else "None of these fields is known here"
+        return _problem(name, nearest, f"{which}. The known ones are {known}.")
 
     def _by_distance(self, name: str) -> list[str]:
         return sorted(self._known, key=lambda known: _distance(name[:_MOST_CHARS], known))

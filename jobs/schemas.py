@@ -54,7 +54,11 @@ def brief(struct: type[msgspec.Struct]) -> Schema:
 
 def _without_long_lists(schema: Schema) -> Schema:
     return {
-        key: _without_long_lists(value) if isinstance(value, dict) else value
+        key: _without_long_lists(value)
+        if isinstance(value, dict)
+        else [_without_long_lists(one) for one in value]
+        if key in _MANY
+        else value
         for key, value in schema.items()
         if not (key == "enum" and len(value) > MOST_WORDS)
     }

@@ -43,7 +43,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "unknown_field": Explanation(
         "The body has a field whose name is nearly that of a known one, or no known field at all. Other unknown fields are "
-        "ignored, and named in the Warnings header.",
+        "ignored, and named in the Warnings header. jwt-verify and webhook-sig-verify refuse every unknown field, because a "
+        "check that was meant would not be made.",
         _BEFORE,
         "Take the name in `suggestions`, and send the request with the same payment.",
     ),

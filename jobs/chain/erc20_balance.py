@@ -24,6 +24,7 @@ from jobs.engines.evm.fields import (
     TokenAddress,
     revert_fields,
 )
+from jobs.engines.evm.known_tokens import known_tokens
 from jobs.engines.evm.reader import Reader
 from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.engines.evm.tokens import metadata_calls, token_of
@@ -50,6 +51,12 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
         str | None, doc("The balance in whole tokens. Null without `decimals`, or when the call reverted.")
     ]
     symbol: Symbol
+    symbol_cleaned: Annotated[
+        bool, doc("Whether characters of the token's symbol were removed. Honest tokens have nothing to hide there.")
+    ]
+    is_canonical: Annotated[
+        bool, doc("Whether this is the well-known token of its symbol. False for most tokens: few are in the list.")
+    ]
     reverted: HasReverted
     revert_reason: RevertReason
     revert: RevertDetails
@@ -74,6 +81,8 @@ def run(request: Request, context: Context) -> Response:
         decimals=words.decimals,
         balance_formatted=words.formatted(balance),
         symbol=words.symbol,
+        symbol_cleaned=words.symbol_cleaned,
+        is_canonical=token in known_tokens(request.chain),
         **revert_fields(revert),
     )
 
@@ -101,6 +110,8 @@ ENDPOINT = chain_data(
             "decimals": 6,
             "balanceFormatted": "1234.56789",
             "symbol": "USDC",
+            "symbolCleaned": False,
+            "isCanonical": True,
             **NOT_REVERTED,
         },
     ),

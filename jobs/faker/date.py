@@ -24,13 +24,13 @@ month = _names("MONTH_NAMES", "date.months", "``January``, in the locale's langu
 weekday = _names("DAY_NAMES", "date.days", "``Monday``, in the locale's language.")
 
 
-def _between(source: Source, start: datetime, end: datetime) -> str:
+def between(source: Source, start: datetime, end: datetime) -> str:
     """Both ends included, to the millisecond."""
     return as_time(start + source.integer(0, (end - start) // _MILLISECOND) * _MILLISECOND)
 
 
 def _within(start: timedelta, end: timedelta, text: str) -> Method:
-    return gives(text, lambda source: _between(source, source.now + start, source.now + end))
+    return gives(text, lambda source: between(source, source.now + start, source.now + end))
 
 
 anytime = _within(-_YEAR, _YEAR, "Within a year before or after.")
@@ -51,4 +51,4 @@ def _years_before(moment: datetime, years: int) -> datetime:
 
 def birthdate(source: Source) -> str:
     """Of someone aged 18 to 80 on the reference date."""
-    return _between(source, _years_before(source.now, 81) + _DAY, _years_before(source.now, 18))
+    return between(source, _years_before(source.now, 81) + _DAY, _years_before(source.now, 18))

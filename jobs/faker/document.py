@@ -9,7 +9,9 @@ from pathlib import Path
 from string import Template
 
 from jobs.faker.allowlist import METHODS
+from jobs.faker.arguments import TAKING
 from jobs.faker.locales import LOCALES
+from jobs.faker.people import ABOUT
 from jobs.faker.records import SEEDED_REFERENCE, engine, records
 
 SEED = 1
@@ -29,6 +31,10 @@ def _lines() -> Iterator[str]:
     yield _INTRODUCTION.substitute(
         count=len(METHODS),
         locales=f"{', '.join(words[:-1])} and {words[-1]}",
+        taking="\n".join(
+            f"- `{name}`: {', '.join(f'`{one}`' for one in names)}" for name, (names, _) in TAKING.items()
+        ),
+        about=", ".join(f"`{name}`" for name in sorted(ABOUT)),
         following=textwrap.indent(textwrap.fill(", ".join(f"`{name}`" for name in following()), 126), "  "),
         reference=reference,
         seed=SEED,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from jobs.faker.allowlist import METHODS
+from jobs.faker.arguments import TAKING, BadArguments, bound
 from jobs.faker.closest import closest
 from jobs.faker.locales import LOCALES, canonical
 from jobs.faker.records import SEEDED_REFERENCE, engine, records
+from jobs.faker.records import Call as WithArguments
 from jobs.fields import Ok, doc
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
@@ -32,15 +34,31 @@ MethodName = Annotated[
 ]
 
 
+class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A method with arguments."""
+
+    method: Annotated[
+        str,
+        msgspec.Meta(min_length=1, description="The method's name.", extra_json_schema={"enum": list(TAKING)}),
+    ]
+    args: Annotated[
+        dict[str, Any] | list[Any],
+        msgspec.Meta(description='Its arguments as faker-js has them: `{"min": 1, "max": 6}`, `["a", "b"]`.'),
+    ]
+
+
 class Request(msgspec.Struct, frozen=True, rename="camel"):
     """A template, and how many records to make from it."""
 
     template: Annotated[
-        dict[Key, MethodName],
+        dict[Key, MethodName | Call],
         msgspec.Meta(
             min_length=1,
             max_length=50,
-            description="Field name to faker-js method name: person.firstName, internet.email, date.past.",
+            description=(
+                "Field name to faker-js method name: person.firstName, internet.email, date.past; or to an object with "
+                "`method` and `args`: number.int, date.between, helpers.arrayElement."
+            ),
             examples=[{"name": "person.fullName", "email": "internet.email"}],
         ),
     ]
@@ -73,7 +91,10 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
             raise InvalidField("The seed has more than 256 bits.", field="seed")
         others: tuple[InvalidField, ...] = ()
         for key, name in reversed(self.template.items()):
-            if name not in METHODS:
+            if isinstance(name, Call):
+                if fault := _fault(key, name, others):
+                    others = (fault, *others)
+            elif name not in METHODS:
                 found = InvalidField(
                     "This is not the name of a supported method. Most of https://fakerjs.dev/api/ are supported.",
                     field=f"template.{key}",
@@ -83,6 +104,19 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
                 others = (found, *others)
         if others:
             raise others[0]
+
+
+def _fault(key: str, call: Call, others: tuple[InvalidField, ...]) -> InvalidField | None:
+    """Why a method cannot be called so."""
+    if call.method not in TAKING:
+        detail = f"This method takes no arguments here. Those that do are {', '.join(TAKING)}."
+        suggestions = closest(call.method, TAKING)
+        return InvalidField(detail, field=f"template.{key}.method", suggestions=suggestions, others=others)
+    try:
+        bound(call.method, call.args)
+    except BadArguments as wrong:
+        return InvalidField(str(wrong), field=f"template.{key}.args", others=others)
+    return None
 
 
 class Meta(msgspec.Struct, frozen=True, rename="camel"):
@@ -109,7 +143,11 @@ def run(request: Request, context: Context) -> Response:
     """Fill the template."""
     now = datetime.now(UTC).replace(microsecond=0) if request.seed is None else SEEDED_REFERENCE
     locale = canonical(request.locale or "") or LOCALES[0]
-    data = records(request.template, request.count, seed=request.seed, now=now, locale=locale)
+    template = {
+        key: WithArguments(asked.method, asked.args) if isinstance(asked, Call) else asked
+        for key, asked in request.template.items()
+    }
+    data = records(template, request.count, seed=request.seed, now=now, locale=locale)
     meta = Meta(
         count=request.count,
         seed=request.seed,
@@ -141,8 +179,8 @@ ENDPOINT = Endpoint(
         response={
             "ok": True,
             "data": [
-                {"name": "Makayla Blackwell", "email": "kathyfrazier@example.net"},
-                {"name": "Krystal Brown", "email": "stricklanddarin@example.com"},
+                {"name": "Elijah Humphrey", "email": "ehumphrey@example.com"},
+                {"name": "Jerome Reeves", "email": "jerome_reeves@example.net"},
             ],
             "meta": {
                 "count": 2,

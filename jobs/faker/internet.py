@@ -22,22 +22,23 @@ http_status_code = drawn(tuple(str(status.value) for status in HTTPStatus))
 jwt_algorithm = one_of("internet.jwtAlgorithm")
 password = signs(string.ascii_letters + string.digits + "_", 15, "Fifteen letters, digits and underscores.")
 port = integers(0, 65535, "0 to 65535.")
-username = fakes(
-    "user_name", "ASCII in lower case, from a name of the locale: ``kmorgan``, ``kyle.morgan``, ``kyle42``."
+username = gives(
+    "ASCII in lower case, from the name of the record's person: ``kmorgan``, ``kyle.morgan``, ``kyle42``.",
+    lambda source: source.person.username,
 )
 emoji = fakes("emoji", "One emoji, of up to ten code points.")
 mac = fakes("mac_address", "``7a:63:9e:e5:83:ff``.")
 
 
 def display_name(source: Source) -> str:
-    """``Kyle.Morgan``, ``Kyle_Morgan``, ``Kyle42`` or ``Kyle.Morgan42``, in the locale's letters."""
-    first, last = source.fake.first_name(), source.fake.last_name()
+    """``Kyle.Morgan``, ``Kyle_Morgan``, ``Kyle42`` or ``Kyle.Morgan42``, of the record's person, in the locale's letters."""
+    first, last = source.person.first, source.person.last
     joined = f"{first}{source.pick('._')}{last}".replace(" ", "")
     return source.pick((joined, f"{first}{source.integer(0, 99)}", f"{joined}{source.integer(0, 99)}"))
 
 
 email = gives(
-    "At an example domain, unlike faker-js, whose free-mail addresses may belong to someone.",
+    "Of the record's person, at an example domain, unlike faker-js, whose free-mail addresses may belong to someone.",
     lambda source: f"{username(source)}@{source.pick(EXAMPLE_DOMAINS)}",
 )
 

@@ -7,9 +7,12 @@ from jobs.faker.lists import LISTS
 from jobs.faker.source import Source, fakes, gives, one_of
 
 suffix = one_of("person.suffix")
-first_name = fakes("first_name", "Of any sex.")
+first_name = gives("Of the record's person.", lambda source: source.person.first)
+last_name = gives(
+    "Of the record's person; in English, one in twenty is a double name.", lambda source: source.person.last
+)
 middle_name = fakes("first_name", "A first name.")
-sex = one_of("person.sex")
+sex = gives("``female`` or ``male``, of the record's person.", lambda source: source.person.sex)
 job_area = one_of("person.jobArea")
 job_descriptor = one_of("person.jobDescriptor")
 job_type = one_of("person.jobType")
@@ -40,28 +43,22 @@ prefix = gives(
 )
 
 
-def last_name(source: Source) -> str:
-    """In English, one in twenty is a double name."""
-    name = source.fake.last_name()
-    is_double = source.locale in ("en_US", "en_GB") and source.chance(0.05)
-    return f"{name}-{source.fake.last_name()}" if is_double else name
-
-
-def _plain(source: Source, of_sex: str) -> str:
-    first, last = _one_of_sex(source, "first_name", of_sex), _one_of_sex(source, "last_name", of_sex)
+def _plain(source: Source, first: str, last: str) -> str:
     between = _FAMILY_NAME_FIRST.get(source.locale)
     return f"{first} {last}" if between is None else f"{last}{between}{first}"
 
 
-plain_name = gives("First and last name, in the order of the locale.", lambda source: _plain(source, sex(source)))
+def plain_name(source: Source) -> str:
+    """First and last name, in the order of the locale, of somebody else than the record's person."""
+    of_sex = source.pick(("female", "male"))
+    return _plain(source, _one_of_sex(source, "first_name", of_sex), _one_of_sex(source, "last_name", of_sex))
 
 
 def full_name(source: Source) -> str:
-    """First and last name of one sex, in the locale's order; one in eight has a title, in English one in eight a suffix."""
-    of_sex = sex(source)
-    name = _plain(source, of_sex)
+    """Of the record's person, in the locale's order; one in eight has a title, in English one in eight a suffix."""
+    name = _plain(source, source.person.first, source.person.last)
     if source.locale not in _FAMILY_NAME_FIRST and source.chance(0.125):
-        name = f"{_title(source, of_sex)} {name}"
+        name = f"{_title(source, source.person.sex)} {name}"
     has_suffix = source.locale in ("en_US", "en_GB") and source.chance(0.125)
     return f"{name} {suffix(source)}" if has_suffix else name
 

@@ -17,6 +17,21 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """The person of a record.
+
+    Attributes:
+        sex: `female` or `male`.
+        username: from the name, in ASCII.
+    """
+
+    sex: str
+    first: str
+    last: str
+    username: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The random source of one column.
 
@@ -26,12 +41,20 @@ class Source:
         locale: one of LOCALES.
         fake: Python Faker for that locale, which draws from `rng`. Most of its date_time, and firefox of its user_agent, read
             the clock, so a seed would not repeat their values: they must not be used.
+        someone: the person of the record, for the methods of people.ABOUT.
     """
 
     rng: Random
     now: datetime
     locale: str
     fake: Faker
+    someone: Person | None = None
+
+    @property
+    def person(self) -> Person:
+        """The person of the record."""
+        assert self.someone is not None
+        return self.someone
 
     def pick(self, values: Sequence[T]) -> T:
         """Draw one of `values`."""

@@ -2,5 +2,6 @@
 
 from jobs.json_repair.repairer import repair
 from jobs.json_repair.result import MAX_DEPTH, NotRepairable, Repair, Repaired, RepairKind
+from jobs.json_repair.wording import worded
 
-__all__ = ["MAX_DEPTH", "NotRepairable", "Repair", "RepairKind", "Repaired", "repair"]
+__all__ = ["MAX_DEPTH", "NotRepairable", "Repair", "RepairKind", "Repaired", "repair", "worded"]

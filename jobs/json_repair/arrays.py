@@ -57,7 +57,7 @@ def _member(reader: Reader, frame: ListFrame, key: str, start: int) -> None:
         frame.items.pop()
         members = ObjectFrame("", last)
     else:
-        source.note(RepairKind.MISSING_BRACKET, start)
+        source.note(RepairKind.MISSING_BRACKET, start, "{")
         members = ObjectFrame("")
     members.key = key
     members.colons = 1

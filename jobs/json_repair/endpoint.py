@@ -8,6 +8,7 @@ jobs/json_repair has the rules. The limits of the answer:
 - A number beyond the range of a double (`1e400`) and a longer integer become strings with their own text, because readers
   would fail or read Infinity. NaN and Infinity, which JSON does not have, become null. A lone surrogate becomes U+FFFD.
   All of these count as modified.
+- A string with JSON in it stays a string, but for a schema whose type it breaks: then it is what is in it (encoded.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import msgspec
 from jobs.engines.json_schema.backtracking_patterns import TooComplex
 from jobs.engines.json_schema.check import MAX_BYTES, Schema, SchemaError, compile_schema
 from jobs.fields import doc
-from jobs.json_repair import NotRepairable, Repair, repair
+from jobs.json_repair import NotRepairable, Repair, repair, worded
+from jobs.json_repair.encoded import decoded
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
@@ -68,6 +70,8 @@ def run(request: Request, context: Context) -> Response:
     schema = _compiled(request)
     try:
         repaired = repair(request.malformed)
+        if schema is not None and isinstance(repaired.value, str):
+            repaired = decoded(request.malformed, repaired, schema)
         errors = None if schema is None else schema.errors(repaired.value)
     except NotRepairable as failure:
         return _without_value(failure.reason, schema)
@@ -77,7 +81,7 @@ def run(request: Request, context: Context) -> Response:
         ok=not errors,
         repaired=repaired.value,
         was_modified=repaired.was_modified,
-        repairs=list(repaired.repairs),
+        repairs=worded(request.malformed, repaired.repairs),
         schema_valid=None if errors is None else not errors,
         schema_errors=errors or [],
         error=None,
@@ -132,14 +136,14 @@ ENDPOINT = Endpoint(
             "repaired": {"name": "Ada", "langs": ["en", "fr"], "age": 36},
             "wasModified": True,
             "repairs": [
-                {"kind": "unquoted_key", "offset": 1},
-                {"kind": "single_quotes", "offset": 7},
-                {"kind": "unquoted_key", "offset": 14},
-                {"kind": "single_quotes", "offset": 22},
-                {"kind": "single_quotes", "offset": 28},
-                {"kind": "trailing_comma", "offset": 32},
-                {"kind": "unquoted_key", "offset": 36},
-                {"kind": "missing_bracket", "offset": 43},
+                {"kind": "unquoted_key", "offset": 1, "before": "name", "after": '"name"'},
+                {"kind": "single_quotes", "offset": 7, "before": "'", "after": '"'},
+                {"kind": "unquoted_key", "offset": 14, "before": "langs", "after": '"langs"'},
+                {"kind": "single_quotes", "offset": 22, "before": "'", "after": '"'},
+                {"kind": "single_quotes", "offset": 28, "before": "'", "after": '"'},
+                {"kind": "trailing_comma", "offset": 32, "before": ",", "after": ""},
+                {"kind": "unquoted_key", "offset": 36, "before": "age", "after": '"age"'},
+                {"kind": "missing_bracket", "offset": 43, "before": "", "after": "}"},
             ],
             "schemaValid": True,
             "schemaErrors": [],

@@ -95,8 +95,10 @@ class Reader:
 
     def close_unclosed(self) -> None:
         """Complete the innermost container, which ends here without its bracket."""
-        if self.stack[-1].closer:
-            self.source.note(RepairKind.MISSING_BRACKET, min(self.i, self.source.content_end))
+        closer = self.stack[-1].closer
+        if closer:
+            after = closer if closer in "}]" else None
+            self.source.note(RepairKind.MISSING_BRACKET, min(self.i, self.source.content_end), after)
         self.close(closed=False)
 
     def is_closing(self, c: str) -> bool:
@@ -108,7 +110,7 @@ class Reader:
         frame, source = self.stack[-1], self.source
         if c == frame.closer or (c == "}" and not frame.closer):
             if not frame.closer:
-                source.note(RepairKind.MISSING_BRACKET, self.i)
+                source.note(RepairKind.MISSING_BRACKET, self.i, "{")
             self.i += 1
             self.close(closed=True)
         elif self._open[c]:

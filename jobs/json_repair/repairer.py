@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jobs.json_repair import strict
+from jobs.json_repair import quoted, strict
 from jobs.json_repair.document import Document
 from jobs.json_repair.result import Repaired, RepairKind
 from jobs.json_repair.source import Source
@@ -31,7 +31,9 @@ def repair(text: str) -> Repaired:
         source = Source(_SURROGATE.sub("\ufffd", text))
         source.note(RepairKind.LONE_SURROGATE, surrogate.start())
     source = unwrap(source)
-    value = Document(source).read()
+    value = quoted.whole(source)
+    if value is None:
+        value = Document(source).read()
     if not source.repairs:
         # Text that was skipped before the value (a model's reasoning, for example) has no own repair kind.
         source.note(RepairKind.STRAY_TEXT, 0)

@@ -27,6 +27,7 @@ class RepairKind(enum.StrEnum):
     ELLIPSIS = "ellipsis"
     ESCAPED = "escaped"
     FUNCTION_CALL = "function_call"
+    HTML_ENTITY = "html_entity"
     INVALID_ESCAPE = "invalid_escape"
     JAVASCRIPT_LITERAL = "javascript_literal"
     LEADING_COMMA = "leading_comma"
@@ -64,7 +65,15 @@ class Repair(msgspec.Struct, frozen=True):
 
     kind: Annotated[str, doc("What was wrong, such as `trailing_comma` or `unquoted_key`.")]
     """A RepairKind."""
-    offset: Annotated[int, doc("Where it was: a 0-based offset in `malformed`, in Unicode code points.")]
+    offset: Annotated[int, doc("Where it was: a 0-based offset in the text, in Unicode code points.")]
+    before: Annotated[
+        str | None,
+        doc("The text there, such as `True`. Empty where something was missing; null when it is long or unclear."),
+    ] = None
+    after: Annotated[
+        str | None,
+        doc("What it became, such as `true`. Empty where it was removed; null when that is long or unclear."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

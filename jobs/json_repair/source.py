@@ -76,12 +76,12 @@ class Source:
         self._breaks: list[int] | None = None
         self._comment_ends: list[int] | None = None
 
-    def note(self, kind: RepairKind, at: int) -> None:
-        """Add a repair, unless the list is full."""
+    def note(self, kind: RepairKind, at: int, after: str | None = None) -> None:
+        """Add a repair, unless the list is full. `after` is what is missing there, where its kind does not say it."""
         if len(self.repairs) < MAX_REPAIRS:
             if self.origins is not None:
                 at = self.origins[min(at, len(self.origins) - 1)] if self.origins else 0
-            self.repairs.append(Repair(kind, at))
+            self.repairs.append(Repair(kind, at, after=after))
 
     def at(self, i: int) -> str:
         """The character at `i`; empty after the end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 
@@ -19,6 +20,13 @@ _PIECE = re.compile(r"(\\++)(.?)|[^\\]++", re.DOTALL)
 _OUTER = re.compile(r"\s*+(?>(?:[bBuU](?=[\"']))?)([\"'`])\s*+[{\[]")
 _ODD_FENCE = re.compile(r"\s*+(\"{3}|'{3}|``(?!`))(?>(?:json)?)\s*+(?=[{\[])", re.IGNORECASE)
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ENTITY_QUOTED = re.compile(
+    r"\s*+(?:<[a-z]{1,8}[^>]{0,100}+>\s*+){0,4}(?>[\[{]|&(?>(?:amp;)*)(?:#123|#x7b|#91|#x5b|lcub|lsqb);)+"
+    r"\s*+&(?>(?:amp;)*)(?:quot|apos|#34|#39|#x22|#x27);",
+    re.IGNORECASE,
+)
+"""A document whose first string has an entity as its quote."""
 _WIDE = {"\uff0c": ",", "\uff1a": ":", "\uff1b": ";", "\u3001": ","}
 _WIDE_SEPARATOR = re.compile(
     r"""(?:"(?>(?:[^"\\]++|\\.)*)"?|'(?>(?:[^'\\]++|\\.)*)'?|[\u201c\u201d][^\u201d]*+\u201d?|[}\]0-9]|(?:true|false|null))\s*+"""
@@ -32,13 +40,34 @@ _BEFORE_STRING = "{[,:("
 
 def unwrap(source: Source) -> Source:
     """The inner document, or the same source when nothing is around it. Offsets stay those of the outer text."""
-    source = _without_outer_quotes(_without_odd_fence(_without_line_marks(_without_guard(source))))
+    source = _without_outer_quotes(_without_odd_fence(_without_line_marks(_without_guard(_without_entities(source)))))
     for _ in range(_LEVELS):
         inner = _unescaped(source)
         if inner is source:
             break
         source = inner
     return _with_ascii_separators(source)
+
+
+def _without_entities(source: Source) -> Source:
+    """Replace HTML entities, when the quotes of the document are some: `{&quot;a&quot;: &quot;x &amp;amp; y&quot;}`.
+
+    A document with quotes of its own may have entities in its strings, which stay.
+    """
+    for _ in range(_LEVELS):
+        text = source.text
+        if "&" not in text or '"' in text or not _ENTITY_QUOTED.match(text):
+            break
+        pieces: list[str] = []
+        origins: list[int] = []
+        end = 0
+        for entity in _ENTITY.finditer(text):
+            pieces += [text[end : entity.start()], html.unescape(entity.group())]
+            origins += [*range(end, entity.start()), *[entity.start()] * len(pieces[-1])]
+            end = entity.end()
+        source.note(RepairKind.HTML_ENTITY, _ENTITY.search(text).start())  # type: ignore[union-attr]
+        source = _derived(source, "".join([*pieces, text[end:]]), [*origins, *range(end, len(text))])
+    return source
 
 
 def _without_guard(source: Source) -> Source:

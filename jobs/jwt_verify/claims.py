@@ -21,8 +21,6 @@ import msgspec
 from jobs.fields import doc
 from jobs.jwt_verify.token import Fault
 
-_LEAST_MS, _MOST_MS = 100_000_000_000, 10_000_000_000_000
-"""1973 and 2286 in milliseconds."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -123,13 +121,8 @@ def judge(payload: dict[str, Any] | None, rules: Rules, now_s: float) -> Judgeme
     )
 
 
-def dates_in_milliseconds(payload: dict[str, Any] | None) -> list[str]:
-    """The claims whose dates are in milliseconds, as JavaScript counts. In seconds they would be after the year 5000."""
-    dates = {name: (payload or {}).get(name) for name in ("exp", "nbf", "iat")}
-    return [name for name, value in dates.items() if _is_date(value) and _LEAST_MS <= value < _MOST_MS]  # type: ignore[operator]
-
-
-def _is_date(value: Any) -> bool:
+def is_date(value: Any) -> bool:
+    """Whether a claim's value is a JSON number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -137,7 +130,7 @@ def _reached(payload: dict[str, Any], name: str, moment_s: float, *, absent: boo
     """Whether a moment is at or after the claim's date; None when the claim is not a date. Exact for integers of any size."""
     if name not in payload:
         return absent
-    return payload[name] <= moment_s if _is_date(payload[name]) else None
+    return payload[name] <= moment_s if is_date(payload[name]) else None
 
 
 def _mismatch(
@@ -167,7 +160,7 @@ def _no_date(name: str) -> Fault:
 
 
 def _instant(value: Any) -> str | None:
-    if not _is_date(value):
+    if not is_date(value):
         return None
     try:
         return (_EPOCH + timedelta(seconds=value)).isoformat().replace("+00:00", "Z")

@@ -15,12 +15,13 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from jobs.fields import Ok, doc
-from jobs.jwt_verify.claims import Claims, Rules, dates_in_milliseconds, judge
+from jobs.jwt_verify.cautions import of_claims
+from jobs.jwt_verify.claims import Claims, Rules, judge
 from jobs.jwt_verify.key import Key
 from jobs.jwt_verify.public_key import public_key
 from jobs.jwt_verify.secret import Encoding, shared_secret
-from jobs.jwt_verify.signature import Caution, check
-from jobs.jwt_verify.token import Fault, read
+from jobs.jwt_verify.signature import check
+from jobs.jwt_verify.token import Caution, Fault, read
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool, exactly_one_of
 from shared.money import Price
@@ -34,7 +35,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 Names = Annotated[list[Name], msgspec.Meta(min_length=1, max_length=MAX_NAMES)]
 
 
-class Request(msgspec.Struct, frozen=True, rename="camel"):
+class Request(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """A token and one key: either `publicKey` or `sharedSecret`."""
 
     EXTRA_JSON_SCHEMA: ClassVar = exactly_one_of("publicKey", "sharedSecret")
@@ -148,15 +149,8 @@ def verify(request: Request, now_s: float) -> Response:
         not_before=judgement.not_before,
         issued_at=judgement.issued_at,
         errors=faults,
-        warnings=[*verdict.cautions, *map(_in_milliseconds, dates_in_milliseconds(token.payload))],
+        warnings=[*verdict.cautions, *of_claims(token.payload, rules, now_s)],
     )
-
-
-def _in_milliseconds(claim: str) -> Caution:
-    detail = (
-        f"The claim {claim} looks like milliseconds. RFC 7519 counts seconds, so the date is thousands of years ahead."
-    )
-    return Caution("date_in_milliseconds", detail)
 
 
 def _names(asked: str | list[str] | None) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
@@ -63,7 +64,12 @@ class PublicKey:
         return True
 
     def weakness(self, bits: int | None) -> str | None:
-        """The same sentence for every hash."""
+        """The same sentence for every hash. What anybody can factor comes before what is short."""
+        if _is_roca(self.key.public_numbers().n):
+            return (
+                "The RSA key was made by a faulty generator (ROCA, CVE-2017-15361): its private key can be computed from it, "
+                "and anybody who did so can sign. Replace it."
+            )
         if self.key.key_size >= GOOD_BITS:
             return None
         return f"The RSA key has {self.key.key_size} bits; RFC 7518 demands {GOOD_BITS} or more."
@@ -89,6 +95,21 @@ def public_key(text: str) -> PublicKey:
     if key.public_numbers().e.bit_length() > MAX_EXPONENT_BITS:
         raise invalid_key(f"The exponent of an RSA key must have at most {MAX_EXPONENT_BITS} bits.", _FIELD)
     return PublicKey(key)
+
+
+def _is_roca(modulus: int) -> bool:
+    """Whether the modulus is a power of 65537 modulo each small prime, as those of Infineon's RSALib are.
+
+    Another modulus is so by chance once in some 10**25 keys. https://crocs.fi.muni.cz/public/papers/rsa_ccs17
+    """
+    return all(modulus % prime in powers for prime, powers in _roca_residues())
+
+
+@cache
+def _roca_residues() -> list[tuple[int, frozenset[int]]]:
+    """The powers of 65537 modulo each odd prime up to 353: those that keys of 1024 bits and more have in common."""
+    primes = [number for number in range(3, 354) if all(number % divisor for divisor in range(2, number))]
+    return [(prime, frozenset(pow(65537, power, prime) for power in range(prime))) for prime in primes]
 
 
 def _of_key(der: bytes) -> RSAPublicKey | None:

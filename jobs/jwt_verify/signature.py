@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import msgspec
-
-from jobs.fields import doc
 from jobs.jwt_verify.key import Key
-from jobs.jwt_verify.token import Fault, Token
+from jobs.jwt_verify.token import Caution, Fault, Token
 
 ALGORITHMS = {"HS256": 256, "HS384": 384, "HS512": 512, "RS256": 256, "RS384": 384, "RS512": 512}
 """The supported algorithms, and the bits of their hash. Names are case-sensitive."""
 
 _KEY_HEADERS = ("jwk", "jku", "x5c", "x5u")
-
-
-class Caution(msgspec.Struct, frozen=True):
-    """A weakness that does not make the token invalid."""
-
-    code: Annotated[Literal["weak_key", "key_in_header", "date_in_milliseconds"], doc("The weakness, as a code.")]
-    message: Annotated[str, doc("The weakness in a sentence.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,23 @@ class Fault(msgspec.Struct, frozen=True):
     claim: Annotated[str | None, doc("The name of the claim that it is about. Null when it is about no claim.")] = None
 
 
+class Caution(msgspec.Struct, frozen=True):
+    """A weakness that does not make the token invalid."""
+
+    code: Annotated[
+        Literal[
+            "weak_key",
+            "key_in_header",
+            "audience_not_checked",
+            "no_expiry",
+            "issued_in_future",
+            "date_in_milliseconds",
+        ],
+        doc("The weakness, as a code."),
+    ]
+    message: Annotated[str, doc("The weakness in a sentence.")]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Token:
     """The readable parts of a token.

@@ -7,7 +7,11 @@ solve.py has the rules of coercion, and tool_schema.py the ways in which the def
 - Integers are exact. Other numbers are doubles: `1e5` comes back as `100000.0`. A number in a text is coerced only when
   nothing is lost, so `"1e400"` and `"3.14159265358979323846"` are not.
 - A `format` that the data breaks makes it invalid in every draft, unless `assertFormat` is false.
-- A whole tool call as data, of OpenAI, Anthropic or MCP, stands for the arguments in it (tool_call.py).
+- A whole tool call as data, of OpenAI, Anthropic, MCP, Gemini or Vercel, stands for the arguments in it (tool_call.py). It also
+  says which of several tools is meant.
+- Gemini's schemas are in OpenAPI's dialect (openapi_schema.py).
+- With `coerce`, arguments that came as a text and were cut off, or have a small slip of syntax, are repaired by
+  json-repair's engine. Each repair counts like a coercion.
 - When a schema takes too long (`allOf` of two references to the same, thirty levels deep, or a pattern), `ok` is
   false, `valid` is null and `error` is `too_complex`.
 
@@ -25,10 +29,14 @@ import msgspec
 from jobs.engines.json_schema.backtracking_patterns import TooComplex, limited
 from jobs.engines.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.fields import doc
-from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, solve, type_of
-from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in
+from jobs.json_repair import Repair
+from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, type_of
+from jobs.llm_tool_validate.cut_text import coerced
+from jobs.llm_tool_validate.openapi_schema import as_json_schema
+from jobs.llm_tool_validate.places import NOTHING
+from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in, name_in
 from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, described
-from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in
+from jobs.llm_tool_validate.tool_schema import Tool, is_foreign, schema_in, tools_in
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
@@ -46,8 +54,8 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         dict[str, Any],
         msgspec.Meta(
             description=(
-                "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic and MCP "
-                "have it; at most 64 KB and 64 levels, without references to other documents."
+                "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic, MCP, Gemini "
+                "and Vercel have it, or a list `tools`; at most 64 KB and 64 levels, without references to other documents."
             ),
             extra={MOST_BYTES: 2 * MAX_BYTES},  # twice the schema, because a definition also has a description
         ),
@@ -67,7 +75,6 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     ] = True
 
     def __post_init__(self) -> None:
-        _compiled(self)
         # The API judges the request and rarely decodes it: a thousand lists of 127 levels would take 11 ms.
         data = bytes(self.data)
         if len(data) > MAX_DATA_BYTES:
@@ -83,6 +90,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         is_unclear = len(data) > MAX_DATA_BYTES or may_overflow(data)
         if is_unclear and len(msgspec.json.encode(_decoded(self))) > MAX_DATA_BYTES:
             raise _too_large()
+        _compiled(self)
 
 
 class Coercion(msgspec.Struct, frozen=True, rename="camel"):
@@ -94,7 +102,7 @@ class Coercion(msgspec.Struct, frozen=True, rename="camel"):
     from_type: Annotated[
         str, doc("JSON type before: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`.")
     ]
-    to_type: Annotated[str, doc("JSON type after the change.")]
+    to_type: Annotated[str, doc("JSON type after the change; `absent` for a null that was left out.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
@@ -120,6 +128,12 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
         Unwrapped | None,
         doc("The tool call that had the arguments in it. Null when the request's `data` was the arguments alone."),
     ]
+    repairs: Annotated[
+        list[Repair],
+        doc(
+            "With `coerce`: what was repaired in arguments that came as a text and are no JSON, as json-repair does it."
+        ),
+    ]
 
 
 def run(request: Request, context: Context) -> Response:
@@ -130,7 +144,9 @@ def run(request: Request, context: Context) -> Response:
     root = document.root
     try:
         with limited():
-            solution = solve(root, data) if request.coerce else Solution(data, [], root.violations(data))
+            solution, repairs = (
+                coerced(root, data) if request.coerce else (Solution(data, [], root.violations(data)), [])
+            )
     except TooComplex:
         return exhausted(request)
     coercions, errors = len(solution.changes), len(solution.violations)
@@ -140,13 +156,14 @@ def run(request: Request, context: Context) -> Response:
         data=solution.value,
         coercions=_listed(solution.changes),
         errors=described(document, solution.value, solution.violations),
-        confidence=confidence(coercions, errors),
+        confidence=confidence(coercions + len(repairs), errors),
         dialect=schema.dialect,
         coercion_count=coercions,
         error_count=errors,
         error=None,
         format_asserted=request.assert_format,
         unwrapped=unwrapped,
+        repairs=repairs,
     )
 
 
@@ -167,6 +184,7 @@ def exhausted(request: Request) -> Response:
         error="too_complex",
         format_asserted=request.assert_format,
         unwrapped=unwrapped,
+        repairs=[],
     )
 
 
@@ -189,11 +207,31 @@ def _too_large() -> InvalidField:
 
 
 def _compiled(request: Request) -> Schema:
-    schema, place = schema_in(request.schema)
+    tool = _tool(request)
+    schema, place = schema_in(tool.definition)
+    field = ".".join(name for name in ("schema", tool.place, place) if name)
     if is_foreign(schema):
-        detail = "It contains no rule of JSON Schema. Send the schema itself, or the definition of one tool."
-        raise InvalidField(detail, field=f"schema.{place}".rstrip("."), code="invalid_schema")
-    return compile_schema(schema, field=f"schema.{place}".rstrip("."), assert_format=request.assert_format)
+        detail = (
+            "It contains no rule of JSON Schema. Send the schema itself, the definition of a tool, or a list `tools`."
+        )
+        raise InvalidField(detail, field=field, code="invalid_schema")
+    return compile_schema(as_json_schema(schema), field=field, assert_format=request.assert_format)
+
+
+def _tool(request: Request) -> Tool:
+    """The definition that the data is for."""
+    tools = tools_in(request.schema)
+    if not tools:
+        return Tool(None, request.schema, "")
+    if len(tools) == 1:
+        return tools[0]
+    name = name_in(_decoded(request))
+    if name is None:
+        raise InvalidField("The schema has several tools: send the whole tool call, which names one.", field="data")
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    raise InvalidField("The tool call is for none of the tools in the schema.", field="data")
 
 
 def _listed(changes: list[Change]) -> list[Coercion]:
@@ -205,13 +243,14 @@ def _listed(changes: list[Change]) -> list[Coercion]:
         room -= len(path)
         if listed and room < 0:
             break
+        is_omitted = change.after is NOTHING
         listed.append(
             Coercion(
                 path=path,
                 from_=change.before,
-                to=change.after,
+                to=None if is_omitted else change.after,
                 from_type=type_of(change.before),
-                to_type=type_of(change.after),
+                to_type="absent" if is_omitted else type_of(change.after),
             )
         )
     return listed
@@ -227,7 +266,8 @@ ENDPOINT = Endpoint(
     request=Request,
     response=Response,
     summary=(
-        "Validates the arguments of an LLM's tool call against the tool's JSON Schema (raw, OpenAI, Anthropic or MCP), "
+        "Validates the arguments of an LLM's tool call against the tool's JSON Schema (raw, OpenAI, Anthropic, MCP, Gemini or "
+        "Vercel), "
         "optionally coerces types where that loses nothing, and returns a confidence score."
     ),
     example=Example(
@@ -283,6 +323,7 @@ ENDPOINT = Endpoint(
             "error": None,
             "formatAsserted": True,
             "unwrapped": None,
+            "repairs": [],
         },
     ),
     run=run,

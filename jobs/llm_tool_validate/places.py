@@ -21,9 +21,13 @@ def get(root: Any, place: Place) -> Any:
 
 
 def put(root: Any, place: Place, value: Any) -> Any:
-    """Replace the value at a place, which must exist. Returns the root, which is a new object only if it is replaced itself."""
+    """Replace the value at a place, which must exist; by NOTHING: leave out this property. Returns the root, which is a new
+    object only if it is replaced itself."""
     if not place:
         return value
+    if value is NOTHING:
+        del get(root, place[:-1])[place[-1]]
+        return root
     get(root, place[:-1])[place[-1]] = value
     return root
 

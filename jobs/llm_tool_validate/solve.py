@@ -10,9 +10,11 @@ So references, combinations, conditions and every draft have exactly the validat
 4. Where `anyOf` or `oneOf` is broken because no branch fits, the value is changed to fit one branch by these same rules: the
    branch with the fewest new arrays, then the fewest changes, then the first. For `oneOf`, exactly one branch must then
    fit. `unevaluatedProperties` counts as such a branch.
-5. A change may make other rules apply (`if`), or reveal values (those of a parsed text). So this repeats until no change is
+5. Where nothing else helps, a null in an object is left out, unless the object must have the property: models write null for
+   what they do not want to say. A null in a map (`additionalProperties`) stays, because its key says something.
+6. A change may make other rules apply (`if`), or reveal values (those of a parsed text). So this repeats until no change is
    possible.
-6. Where rules contradict each other, because one requires a type that another forbids, the value is left unchanged. The
+7. Where rules contradict each other, because one requires a type that another forbids, the value is left unchanged. The
    cause may be a condition that a later change made false, so everything is repeated with the result.
 
 `not`, `contains`, `propertyNames` and `unevaluatedItems` cause no changes.
@@ -43,6 +45,10 @@ Demands = dict[Place, frozenset[str]]
 _HOPELESS = ("additionalItems", "additionalProperties", "dependentRequired", "falseSchema", "required")
 """Keywords that no change of type can satisfy."""
 
+_ABOUT_VALUES = ("type", "enum", "const", *UNIONS)
+"""Keywords that a null may break."""
+_OF_MAPS = ("additionalProperties", "unevaluatedProperties")
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -50,7 +56,7 @@ class Change:
 
     Attributes:
         before: the old value.
-        after: the new value, before anything inside it was changed.
+        after: the new value, before anything inside it was changed; NOTHING for a null that was left out.
         wraps: whether `after` is an array that was made for the old value.
     """
 
@@ -140,11 +146,11 @@ class _Attempt:
         while True:
             self.violations = self._task.part.violations(self.value)
             demands = _demands(self.violations)
-            self.contradictions.update(self.changes.keys() & demands.keys())
+            self.contradictions.update(self.changes.keys() & demands.keys(), self._missed())
             if not self.contradictions and self._task.branches and not self._is_hopeful(self.violations, demands):
                 return False
             count = len(self.changes)
-            for change_more in (self._convert, self._choose, self._resolve, self._evaluate):
+            for change_more in (self._convert, self._choose, self._resolve, self._evaluate, self._omit):
                 if len(self.changes) == count and not self.contradictions:
                     change_more(demands)
             if self.contradictions:
@@ -198,6 +204,39 @@ class _Attempt:
                 solution = self._in_branch(part, place) if part else None
                 self._adopt_best(place, [solution] if solution else [])
 
+    def _omit(self, demands: Demands) -> None:
+        """Leave out nulls that nothing could make fit."""
+        for violation in self.violations:
+            if self._is_omissible(violation):
+                self._make(Change(violation.place, None, NOTHING, wraps=False))
+
+    def _is_omissible(self, violation: Violation) -> bool:
+        place, rule = violation.place, violation.location.rsplit("/", 3)[-3:]
+        of_map = len(rule) == 3 and (
+            rule[0] == "patternProperties" or (rule[1] in _OF_MAPS and rule[0] != "properties")
+        )
+        return (
+            bool(place)
+            and violation.keyword in _ABOUT_VALUES
+            and not of_map
+            and self._is_free(place)
+            and isinstance(place[-1], str)
+            and get(self.value, place) is None
+        )
+
+    def _missed(self) -> set[Place]:
+        """The places that were left out and that the object must have."""
+        omitted = {place for place, change in self.changes.items() if change.after is NOTHING}
+        if not omitted:
+            return omitted
+        missed = set()
+        for violation in self.violations:
+            if isinstance(violation.kind, ValidationErrorKind.Required):
+                missed.add((*violation.place, violation.kind.property))
+            elif violation.keyword == "minProperties":
+                missed |= {place for place in omitted if place[:-1] == violation.place}
+        return missed & omitted
+
     def _in_branch(self, part: Part, place: Place) -> Solution | None:
         """The way to make the value at a place fit."""
         if self._task.branches == MAX_NESTED_BRANCHES:
@@ -218,12 +257,18 @@ class _Attempt:
 
     def _is_hopeful(self, violations: Sequence[Violation], demands: Demands) -> bool:
         """Whether changes of type could remove these violations."""
+        omissible: set[Place] = set()
         for violation in violations:
+            if self._is_omissible(violation):
+                omissible.add(violation.place)
+                continue
             keyword = violation.keyword
             is_listed = keyword in ("enum", "const") and violation.place not in demands
             if keyword in _HOPELESS or (is_listed and self._listed(violation, demands) is None):
                 return False
-        return all(self._converted(place, types) is not None for place, types in demands.items())
+        return all(
+            self._converted(place, types) is not None for place, types in demands.items() if place not in omissible
+        )
 
     def _converted(self, place: Place, types: frozenset[str]) -> Change | None:
         if not self._is_free(place):

@@ -7,6 +7,8 @@
 | OpenAI, Responses (`"type": "function_call"`) | `arguments` |
 | Anthropic (`"type": "tool_use"`) | `input`, also in the only such item of `content` |
 | MCP (`"method": "tools/call"`) | `params.arguments` |
+| Gemini | `functionCall.args`, also in the only such item of `parts`, or `args` beside `name` alone |
+| Vercel's AI SDK (`"type": "tool-call"`) | `input` or `args`, also in the only such item of `content` |
 
 OpenAI sends the arguments as JSON text, which is read; a tool without parameters may get an empty text.
 """
@@ -22,11 +24,13 @@ from jobs.llm_tool_validate.places import NOTHING
 from jobs.llm_tool_validate.solve import MAX_LEVELS
 from jobs.llm_tool_validate.texts import container
 
+Format = Literal["openai", "anthropic", "mcp", "gemini", "vercel"]
+
 
 class Unwrapped(msgspec.Struct, frozen=True, rename="camel"):
     """The call in which the arguments were found."""
 
-    format: Annotated[Literal["openai", "anthropic", "mcp"], doc("Whose format the tool call has.")]
+    format: Annotated[Format, doc("Whose format the tool call has.")]
     name: Annotated[str | None, doc("The tool's name. Null when the call has none.")]
     path: Annotated[str, doc("JSON Pointer to the arguments in the tool call.")]
 
@@ -47,13 +51,34 @@ def arguments_in(data: Any, schema: Any) -> tuple[Any, Unwrapped | None]:
     return _read(call), Unwrapped(form, name if isinstance(name, str) else None, path)
 
 
-def _call(data: dict[str, Any]) -> tuple[Any, Literal["openai", "anthropic", "mcp"], Any, str] | None:
+def name_in(data: Any) -> str | None:
+    """The name of the tool that a whole tool call is for."""
+    found = _call(data) if isinstance(data, dict) else None
+    return found[2] if found and isinstance(found[2], str) else None
+
+
+def _call(data: dict[str, Any]) -> tuple[Any, Format, Any, str] | None:
     match data:
         case {"type": "tool_use", "name": name, "input": arguments}:
             return arguments, "anthropic", name, "/input"
         case {"content": [*parts], "role": "assistant"} if uses := _of_type(parts, "tool_use"):
             if len(uses) == 1 and "input" in (use := parts[uses[0]]):
                 return use["input"], "anthropic", use.get("name"), f"/content/{uses[0]}/input"
+        case {"content": [*parts], "role": "assistant"} if uses := _of_type(parts, "tool-call"):
+            return _part_of(parts, uses, "/content")
+        case {"type": "tool-call", "toolName": name, "input": arguments}:
+            return arguments, "vercel", name, "/input"
+        case {"type": "tool-call", "toolName": name, "args": arguments}:
+            return arguments, "vercel", name, "/args"
+        case {"functionCall": {"name": name, **call}}:
+            return call.get("args", {}), "gemini", name, "/functionCall/args"
+        case {"function_call": {"name": name, "args": arguments}}:
+            return arguments, "gemini", name, "/function_call/args"
+        case {"parts": [*parts]} | {"content": {"parts": [*parts]}}:
+            uses = [index for index, part in enumerate(parts) if isinstance(part, dict) and "functionCall" in part]
+            return _part_of(parts, uses, "/parts" if "parts" in data else "/content/parts")
+        case {"name": str() as name, "args": dict() as arguments} if data.keys() <= {"name", "args", "id"}:
+            return arguments, "gemini", name, "/args"
         case {"type": "function_call", "name": name, "arguments": str() as arguments}:
             return arguments, "openai", name, "/arguments"
         case {"function": {"name": name, "arguments": arguments}}:
@@ -65,6 +90,12 @@ def _call(data: dict[str, Any]) -> tuple[Any, Literal["openai", "anthropic", "mc
         case {"method": "tools/call", "params": {"name": name, "arguments": arguments}}:
             return arguments, "mcp", name, "/params/arguments"
     return None
+
+
+def _part_of(parts: list[Any], uses: list[int], place: str) -> tuple[Any, Format, Any, str] | None:
+    """The call in the only part that is one."""
+    found = _call(parts[uses[0]]) if len(uses) == 1 else None
+    return None if found is None else (*found[:3], f"{place}/{uses[0]}{found[3]}")
 
 
 def _of_type(parts: list[Any], kind: str) -> list[int]:

@@ -30,7 +30,11 @@ class ToolError(msgspec.Struct, frozen=True, rename="camel"):
     keyword: Annotated[str, doc("The schema keyword that is broken; `falseSchema` where the schema is `false`.")]
     message: Annotated[str, doc("What is wrong, in at most 200 characters.")]
     expected: Annotated[
-        Any, doc("The keyword's value in the schema, or the missing property. Null when longer than 1,000 bytes.")
+        Any,
+        doc(
+            "The keyword's value in the schema; the missing property; of `oneOf` the indexes of the branches that fit, of "
+            "which there must be one. Null when longer than 1,000 bytes."
+        ),
     ]
     schema_path: Annotated[
         str, doc("JSON Pointer to the rule in the schema, with references followed, from the nearest `$id`.")
@@ -47,13 +51,16 @@ def described(document: Document, data: Any, violations: Sequence[Violation]) ->
         if errors and room < 0:
             break
         message = cut(_message(document, data, violation))
-        errors.append(ToolError(path, violation.rule, message, _expected(document, violation), schema_path))
+        errors.append(ToolError(path, violation.rule, message, _expected(document, data, violation), schema_path))
     return errors
 
 
-def _expected(document: Document, violation: Violation) -> Any:
+def _expected(document: Document, data: Any, violation: Violation) -> Any:
     if isinstance(violation.kind, ValidationErrorKind.Required):
         expected: Any = violation.kind.property
+    elif violation.keyword == "oneOf":
+        value = get(data, violation.place)
+        expected = [index for index, one in enumerate(document.branches(violation.location)) if one.is_valid(value)]
     else:
         expected = document.rule(violation.location)
     return expected if len(msgspec.json.encode(expected)) <= MAX_EXPECTED else None

@@ -7,20 +7,30 @@
 | Anthropic | `input_schema` |
 | MCP | `inputSchema` |
 | Amazon Bedrock | `toolSpec.inputSchema.json` |
+| Gemini | `parameters`, `parametersJsonSchema` |
+| Vercel's AI SDK | `inputSchema`, `parameters`, or `jsonSchema` in either |
 | none | the object itself |
 
-For OpenAI, a function whose `parameters` are missing or null accepts any object.
+Several definitions may come as a list: `tools` (or an object of them, by name), `functions`, `functionDeclarations`, also
+one in the other. For OpenAI, a function whose `parameters` are missing or null accepts any object.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from jobs.engines.text.names import names
 
 _NO_PARAMETERS = {"type": "object", "properties": {}}
 
-_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+_SMALL = ("array", "boolean", "integer", "null", "number", "object", "string")
+_TYPES = (*_SMALL, *(name.upper() for name in _SMALL))  # as JSON Schema and as Gemini write them
+
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
+_LISTS = ("tools", "functions", *_DECLARATIONS)
+_MAX_LISTS = 2
+"""Levels of lists in lists: Gemini has declarations in tools."""
 
 _RULES = names(
     """
@@ -44,6 +54,43 @@ _NOTES = frozenset(
 """Names that a schema may have beside its rules, and that other objects have too."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One of several definitions.
+
+    Attributes:
+        place: its dotted place in the request's schema.
+    """
+
+    name: str | None
+    definition: dict[str, Any]
+    place: str
+
+
+def tools_in(definition: dict[str, Any], place: str = "", level: int = 0) -> list[Tool]:
+    """The tools of a list. Empty when this is no list of tools."""
+    if _is_schema(definition) or level > _MAX_LISTS:
+        return []
+    for key in _LISTS:
+        tools = definition.get(key)
+        if key == "tools" and isinstance(tools, dict):
+            named = [(name, tool) for name, tool in tools.items()]
+        elif isinstance(tools, list):
+            named = [(str(index), tool) for index, tool in enumerate(tools)]
+        else:
+            continue
+        found = []
+        for name, tool in named:
+            if isinstance(tool, dict):
+                at = f"{place}{key}.{name}"
+                inner = tools_in(tool, f"{at}.", level + 1)
+                if key in _DECLARATIONS and "parametersJsonSchema" not in tool:
+                    tool = {"type": "function", **tool}  # it may have no parameters
+                found += inner or [Tool(name if isinstance(tools, dict) else _name(tool), tool, at)]
+        return found
+    return []
+
+
 def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
     """The schema, not checked yet, and the dotted name of its place: empty for the object itself."""
     if _is_schema(definition):
@@ -52,10 +99,10 @@ def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
     if isinstance(function, dict) and not _is_schema(function):
         return _parameters(function), "function.parameters"
     if definition.get("type") == "function" or "parameters" in definition:
-        return _parameters(definition), "parameters"
-    for key in ("input_schema", "inputSchema"):
+        return _unwrapped(_parameters(definition), "parameters")
+    for key in ("input_schema", "inputSchema", "parametersJsonSchema"):
         if key in definition:
-            return definition[key], key
+            return _unwrapped(definition[key], key)
     specification = definition.get("toolSpec")
     schema = specification.get("inputSchema") if isinstance(specification, dict) else None
     if isinstance(schema, dict) and "json" in schema:
@@ -70,6 +117,20 @@ def is_foreign(schema: Any) -> bool:
         return False
     names = {name for name in schema if not name.startswith("x-")}
     return names.isdisjoint(_OTHER_KEYWORDS) and not names <= _NOTES
+
+
+def _unwrapped(schema: Any, place: str) -> tuple[Any, str]:
+    """The schema in what the AI SDK's `jsonSchema()` returns, or the schema itself."""
+    if isinstance(schema, dict) and "jsonSchema" in schema and not _is_schema(schema):
+        return schema["jsonSchema"], f"{place}.jsonSchema"
+    return schema, place
+
+
+def _name(tool: dict[str, Any]) -> str | None:
+    for holder in (tool, tool.get("function"), tool.get("toolSpec")):
+        if isinstance(holder, dict) and isinstance(holder.get("name"), str):
+            return holder["name"]  # type: ignore[no-any-return]
+    return None
 
 
 def _parameters(function: dict[str, Any]) -> Any:

@@ -17,6 +17,7 @@ import msgspec
 
 from jobs.fields import doc
 from jobs.ports import Context
+from jobs.regex_test.hints import hint
 from jobs.regex_test.matching import LIMIT_S, Exhausted, Match, find
 from jobs.regex_test.syntax import PatternError, check
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
@@ -60,9 +61,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         try:
             check(self.pattern, self.flags)
         except PatternError as error:
-            raise InvalidField(
-                f"{error.message}, at index {error.index}.", field="pattern", code="regex_syntax"
-            ) from None
+            advice = hint(self.pattern, self.flags, matched=False)
+            detail = f"{error.message}, at index {error.index}." + (f" {advice}" if advice else "")
+            raise InvalidField(detail, field="pattern", code="regex_syntax") from None
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
@@ -79,6 +80,13 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     error: Annotated[
         Literal["regex_timeout"] | None,
         doc("`regex_timeout` when the pattern took more than 50 ms of CPU time. Else null."),
+    ]
+    hint: Annotated[
+        str | None,
+        doc(
+            "What to write instead, for a pattern in a literal's slashes that does not match, or with the syntax of Python "
+            "or PCRE. Else null."
+        ),
     ]
 
 
@@ -100,6 +108,7 @@ def run(request: Request, context: Context) -> Response:
         engine=ENGINE,
         elapsed_ms=_ms(matches.cpu_s),
         error=None,
+        hint=hint(request.pattern, request.flags, matched=matches.count > 0),
     )
 
 
@@ -115,6 +124,7 @@ def exhausted(request: Request, cpu_s: float = LIMIT_S) -> Response:
         engine=ENGINE,
         elapsed_ms=_ms(cpu_s),
         error="regex_timeout",
+        hint=hint(request.pattern, request.flags, matched=None),
     )
 
 
@@ -163,6 +173,7 @@ ENDPOINT = Endpoint(
             "engine": ENGINE,
             "elapsedMs": 0.21,
             "error": None,
+            "hint": None,
         },
     ),
     run=run,

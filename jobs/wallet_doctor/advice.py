@@ -87,7 +87,12 @@ class Wallet:
     @property
     def ready(self) -> bool:
         """Whether it can pay, for gas and in USDC."""
-        return not (self.low_gas or self.usdc_empty or self.usdc_dust or self.is_blacklisted or self.is_paused)
+        return self.ready_for_x402 and not self.low_gas
+
+    @property
+    def ready_for_x402(self) -> bool:
+        """Whether it can pay in USDC by x402, which needs no gas."""
+        return not (self.usdc_empty or self.usdc_dust or self.is_blacklisted or self.is_paused)
 
 
 def min_gas_wei(chain: Chain, gas_price: int, l1_fee: int | None) -> int:

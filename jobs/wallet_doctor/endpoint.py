@@ -3,6 +3,7 @@
 - `lowGas`: its ether is under `thresholds.minGasWei`: twice the cost of 100,000 gas at the price of now, with twice the L1 fee
   on Base, and at least 0.00002 ETH on Base and 0.001 ETH on Ethereum.
 - `usdcDust`: it has USDC, and less than 0.01. `usdcEmpty`: it has none.
+- `readyForX402`: as `ready`, whatever its ether: who pays by x402 needs no gas.
 - `ready`: none of the three, and USDC does not refuse it: Circle has not blacklisted it, and has not paused the token.
 - An account that delegated to a contract (EIP-7702) still has a key: `isContract` is false, `delegatedTo` names the contract.
 """
@@ -92,6 +93,9 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
     usdc_dust: Annotated[bool, doc("Whether it has some USDC, and less than 0.01.")]
     usdc_empty: Annotated[bool, doc("Whether it has no USDC.")]
     ready: Annotated[bool, doc("Whether it can pay, in USDC and for gas.")]
+    ready_for_x402: Annotated[
+        bool, doc("Whether it can pay by x402: as `ready`, but without gas, which the facilitator pays.")
+    ] = msgspec.field(name="readyForX402")
     recommendations: Annotated[list[Recommendation], doc("What to do, the most urgent first.")]
     thresholds: Thresholds
 
@@ -144,6 +148,7 @@ def run(request: Request, context: Context) -> Response:
         usdc_dust=wallet.usdc_dust,
         usdc_empty=wallet.usdc_empty,
         ready=wallet.ready,
+        ready_for_x402=wallet.ready_for_x402,
         recommendations=recommendations(wallet),
         thresholds=Thresholds(
             min_gas_wei=str(wallet.min_gas_wei),
@@ -182,6 +187,7 @@ ENDPOINT = chain_safety(
             "usdcDust": False,
             "usdcEmpty": False,
             "ready": True,
+            "readyForX402": True,
             "recommendations": [
                 {
                     "code": "ready",

@@ -3,8 +3,8 @@
 senders.py says how each sender signs, and what is read leniently or strictly. A signature that is not valid is an ordinary
 answer. Neither the secret nor the correct signature is ever in an answer, an error or a log.
 
-The work is linear in the request and runs in place: 1.2 ms for the largest request (measured), beside 4 ms to decode its
-longest JSON.
+causes.py has the probable cause of each. The work is linear in the request and runs in place: 1.2 ms for the largest valid
+request (measured), some 3 ms when the causes of a mismatch are tried, beside 4 ms to decode its longest JSON.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Digits = Annotated[
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_SECONDS)]
 
 
-class Request(msgspec.Struct, frozen=True, rename="camel"):
+class Request(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """A webhook as it arrived, and the secret to check it with."""
 
     EXTRA_JSON_SCHEMA: ClassVar = {
@@ -152,6 +152,13 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
         int | None, doc("The tolerance that was applied, in seconds. Null for senders that sign no time.")
     ]
     reason: Annotated[Reason | None, doc("Why the signature is not valid. Null when it is valid.")]
+    hint: Annotated[
+        str | None,
+        doc(
+            "The probable cause in one sentence. After a mismatch the usual causes were tried, such as a line break or a "
+            "secret in another notation. Null when it is valid."
+        ),
+    ]
 
 
 def run(request: Request, context: Context) -> Response:
@@ -174,6 +181,7 @@ def answer(request: Request, *, now_s: int) -> Response:
         age_seconds=verdict.age_s,
         tolerance_seconds=request.tolerance_seconds if request.provider in TIMED else None,
         reason=verdict.reason,
+        hint=verdict.hint,
     )
 
 
@@ -235,6 +243,7 @@ ENDPOINT = Endpoint(
             "ageSeconds": None,
             "toleranceSeconds": None,
             "reason": None,
+            "hint": None,
         },
     ),
     run=run,

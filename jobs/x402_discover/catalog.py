@@ -176,7 +176,9 @@ def _inside(place: _Place, own: Stated, call: int | None) -> Iterator[_Place]:
     defaults = Stated({**place.defaults.fields, **own.fields}, own.offers or place.defaults.offers)
     for text, value in node.items():
         key = key_of(text)
-        address = text if place.is_map and locator(text) is not None else ""
+        named = locator(text)
+        # A method before a path says that it is a call, wherever the key is.
+        address = text if named is not None and (place.is_map or named.method is not None) else ""
         if not address and (not isinstance(value, (dict, list)) or key in _SKIPPED or is_terms_key(key)):
             continue
         is_entry = bool(address) or (place.is_map and isinstance(value, dict))

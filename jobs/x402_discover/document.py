@@ -92,6 +92,8 @@ class Reading(msgspec.Struct, frozen=True, array_like=True):
         format: `openapi`, `bazaar`, `resource_list`, `manifest`, `challenge`; None when nothing is about x402.
         error: `bad_content` when the response could not be read.
         is_cut: the response has more than was read.
+        link: an OpenAPI document that this one names.
+        mentions_money: it speaks of x402, USDC or prices.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -102,6 +104,8 @@ class Reading(msgspec.Struct, frozen=True, array_like=True):
     error: str | None = None
     warnings: tuple[str, ...] = ()
     is_cut: bool = False
+    link: str | None = None
+    mentions_money: bool = False
 
 
 def clean(text: object, most: int = MAX_TEXT) -> str | None:

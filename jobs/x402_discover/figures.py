@@ -10,9 +10,10 @@ _ATOMIC = re.compile(r"[0-9]{1,78}", re.ASCII)  # as many digits as 2**256 has
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 _PRICE = re.compile(
     r"\s*(?P<before>US\$|\$|USDC?\b)?\s*(?P<number>[0-9]{1,12}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?)"
-    r"\s*(?P<after>\$|[A-Za-z€£]{1,16})?\s*(?P<rest>.{0,24})",
+    r"\s*(?P<after>\$|[A-Za-z€£µμ]{1,16})?\s*(?P<rest>.{0,24})",
     re.ASCII | re.DOTALL,
 )
+_MICRO = re.compile(r"\s*(?:micro|\u00b5|\u03bc|u)[ -]?USDC?\b", re.IGNORECASE)
 _PERIOD = re.compile(r"(/|per|a)?\s*(mo|month|year|yr|week|day|hour|h)\b", re.IGNORECASE | re.ASCII)
 _DOLLARS = frozenset({"$", "us$", "usd", "usdc", "dollar", "dollars"})
 _NO_UNIT = frozenset({"per", "each", "a", "an", "for"})
@@ -50,7 +51,7 @@ def decimal(value: object) -> Decimal | None:
 
 
 def price(value: object, *, is_usd: bool | None = None) -> Price | None:
-    """A price: `0.01`, `"0.01"`, `"$0.001"`, `"0.02 USDC"`, `"$0.0003 per call"`. A price per month is not one.
+    """A price: `0.01`, `"$0.001"`, `"0.02 USDC"`, `"$0.0003 per call"`, `"500 micro-USDC"`. A price per month is not one.
 
     Args:
         is_usd: what the context says about the unit.
@@ -63,6 +64,8 @@ def price(value: object, *, is_usd: bool | None = None) -> Price | None:
     found = _PRICE.fullmatch(value[:64])
     if found is None:
         return None
+    if _MICRO.match(value, found.end("number")):
+        return Price(Decimal(found["number"]).scaleb(-6), True)
     before, after = found["before"], found["after"]
     if after and after.lower() not in _NO_UNIT:
         is_usd = after.lower() in _DOLLARS

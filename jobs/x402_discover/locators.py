@@ -14,8 +14,11 @@ from jobs.x402_discover.terms import key_of
 MAX_URL = 2048
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 
-_KEYS = ("url", "resource", "resourceurl", "endpointurl", "fullurl", "endpoint", "uri", "href", "path", "route")
-_PATH_KEYS = frozenset({"path", "route", "endpoint", "resource"})
+_KEYS = (
+    *("url", "resource", "resourceurl", "endpointurl", "fullurl", "endpoint", "uri", "href", "path", "route"),
+    *("checkout", "checkouturl", "purchaseurl", "paymenturl", "buyurl"),
+)
+_PATH_KEYS = frozenset({"path", "route", "endpoint", "resource", "checkout"})
 _BASE_KEYS = names(
     """
     baseurl servicebaseurl apibase apibaseurl apiurl serviceurl basepath publicbaseurl publicurl

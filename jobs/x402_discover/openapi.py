@@ -3,22 +3,37 @@ responses."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobs.x402_discover.catalog import version_of
 from jobs.x402_discover.document import clean
-from jobs.x402_discover.locators import METHODS, Locator, absolute, origin_of
+from jobs.x402_discover.locators import METHODS, Locator, absolute, locator, origin_of
 from jobs.x402_discover.tally import Tally
 from jobs.x402_discover.terms import NOTHING, Stated, key_of, stated
 
 MAX_OPERATIONS = 20_000
 _EXAMPLES = 5
+_VERSION = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){0,2}(?:-\S{1,20})?", re.ASCII)
+_LINKS = frozenset({"openapi", "openapiurl", "openapispec", "openapidocument", "swagger", "swaggerurl"})
 
 
 def is_openapi(document: Any) -> bool:
-    """Whether a document declares itself as OpenAPI."""
-    return isinstance(document, dict) and ("openapi" in document or "swagger" in document)
+    """Whether a document declares itself as OpenAPI, with its version."""
+    return isinstance(document, dict) and any(
+        isinstance(document.get(key), str) and _VERSION.fullmatch(document[key]) for key in ("openapi", "swagger")
+    )
+
+
+def link(document: Any) -> str | None:
+    """The address of the OpenAPI document that another document names."""
+    for text, value in document.items() if isinstance(document, dict) else ():
+        if key_of(text) in _LINKS:
+            found = locator(value.get("url") if isinstance(value, dict) else value, is_path=True)
+            if found is not None:
+                return found.text
+    return None
 
 
 def read(document: Mapping[str, Any], url: str, tally: Tally) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from jobs.x402_discover.tally import Tally
 from jobs.x402_discover.terms import key_of
 
 NAME = "x402_document"
+_MONEY_ON_PAGES = re.compile(rb"\b(?:x402|USDC)\b", re.IGNORECASE)
+_MONEY = re.compile(rb"\bx402|\bUSDC?\b|\"(?:pay_?to|price|pricing|cost|amount)|\\$[0-9.]", re.IGNORECASE)
 _decoder = msgspec.msgpack.Decoder(Source)
 
 
@@ -60,7 +63,8 @@ def read(source: Source) -> Reading:
         return _catalog(source, document, answer.warnings)
     if source.kind != "page" and source.status < 300:
         error = "bad_content"
-    return Reading(hints=found, error=error, warnings=answer.warnings)
+    mentions = _MONEY_ON_PAGES.search(source.body) is not None
+    return Reading(hints=found, error=error, warnings=answer.warnings, mentions_money=mentions)
 
 
 def _json(source: Source) -> tuple[Any, bool]:
@@ -88,6 +92,8 @@ def _catalog(source: Source, document: Any, warnings: tuple[str, ...]) -> Readin
         format=shape,
         warnings=(*warnings, *tally.warnings(name)),
         is_cut=tally.is_cut,
+        link=None if shape in ("openapi", None) else openapi.link(document),
+        mentions_money=_MONEY.search(source.body) is not None,
     )
 
 

@@ -14,6 +14,7 @@ from jobs.x402_discover.locators import origin_of
 
 MAX_BYTES = 1 << 20
 """Limit of the calls of a report, as JSON."""
+DEAR_USDC = 1000
 MAX_NAMED = 5
 """How many calls a warning names."""
 
@@ -103,6 +104,9 @@ class Calls:
                 "Calls with contradictory terms in different places, of which the first are reported: "
                 f"{len(self._contradicted)} ({names})."
             )
+        if dear := [call for call in self._found if (call.price_usdc or 0) > DEAR_USDC]:
+            names = ", ".join(clean(f"{call.method or ''} {call.url}", 200) or call.url for call in dear[:MAX_NAMED])
+            found.append(f"Calls for more than 1,000 USDC, perhaps because of a mistaken unit: {len(dear)} ({names}).")
         if foreign := sum(call.cross_origin for call in self._found):
             found.append(f"Calls at other origins than the target, which may be somebody else's: {foreign}.")
         if listed := sum(call.evidence == "listed" for call in self._found):

@@ -26,6 +26,7 @@ READING_LIMIT_S = 3.0
 READINGS_LIMIT_S = 15.0
 """Limit for all readings and the requests between them, including the wait for a free child process."""
 MAX_WARNINGS = 40
+MAX_MENTIONS = 5
 MAX_IGNORED_LINKS = 10
 """How many links that are not called get a warning."""
 
@@ -89,6 +90,8 @@ class Survey:
         target: the target's URL after redirects.
         status: of the target; None when it did not answer.
         is_cut: a document names more calls than were read.
+        mentions: the addresses of documents that mention money.
+        links: the addresses of OpenAPI documents that other documents name.
     """
 
     target: PublicUrl
@@ -99,6 +102,18 @@ class Survey:
     hints: list[Hint] = field(default_factory=list)
     catalogs: list[Catalog] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    mentions: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+
+    def add(self, reading: Reading, source: SourceName, url: PublicUrl) -> None:
+        """Add what was read at an address."""
+        self.warn(*reading.warnings)
+        self.calls.add(reading.entries, reading.offers, source)
+        self.is_cut = self.is_cut or reading.is_cut
+        if reading.link is not None:
+            self.links.append(reading.link)
+        if reading.mentions_money:
+            self.mentions.append(str(url))
 
     def warn(self, *texts: str) -> None:
         """Add warnings, each once, up to a limit."""
@@ -134,6 +149,8 @@ def survey(url: PublicUrl, ports: Ports) -> Survey:
     if failure is not None and not is_there and not any(one.format for one in found.catalogs):
         raise failure
     found.warn(*found.calls.warnings())
+    if not len(found.calls) and found.mentions:
+        found.warn(f"No paid call was found, but money is mentioned here: {', '.join(found.mentions[:MAX_MENTIONS])}.")
     return found
 
 
@@ -151,15 +168,13 @@ def _read_target(found: Survey, page: Page, fetcher: Fetcher, reader: Reader) ->
             reading = reader.read(found.target, "POST", page, "page")
     found.challenge = reading.challenge
     found.hints.extend(reading.hints)
-    found.warn(*reading.warnings)
     if reading.error is not None:
         found.warn(f"The target could not be read: {reading.error}.")
     source: SourceName = "challenge"
     if reading.format is not None and reading.challenge is None:
         source = _source_of(found.target.target, reading.format)
         found.catalogs.append(Catalog(str(found.target), page.status, reading.format, len(reading.entries), None))
-    found.calls.add(reading.entries, reading.offers, source)
-    found.is_cut = found.is_cut or reading.is_cut
+    found.add(reading, source, found.target)
 
 
 def _source_of(path: str, shape: str) -> SourceName:
@@ -173,7 +188,14 @@ def _read_catalogs(found: Survey, fetcher: Fetcher, reader: Reader, site: Site) 
     places = [(public_url(path, site, base=found.target), source) for path, source in _WELL_KNOWN]
     places += [(url, "html_link") for url in _linked(found, site)]
     seen = {str(found.target)}
-    for url, source in places:
+    while places or found.links:
+        if places:
+            url, source = places.pop(0)
+        else:
+            linked = _own(found, site, found.links.pop(0))
+            if linked is None:
+                continue
+            url, source = linked, "openapi"
         if str(url) in seen:
             continue
         seen.add(str(url))
@@ -210,14 +232,21 @@ def _read_catalog(
     elif error is not None:
         found.warn(f"{url} could not be read: {error}.")
     found.catalogs.append(Catalog(str(url), page.status, reading.format, len(reading.entries), error))
-    found.warn(*reading.warnings)
-    found.calls.add(reading.entries, reading.offers, source)
-    found.is_cut = found.is_cut or reading.is_cut
+    found.add(reading, source, final)
 
 
 def _fail(found: Survey, url: PublicUrl, error: str) -> None:
     found.catalogs.append(Catalog(str(url), None, None, 0, error))
     found.warn(f"{url} could not be read: {error}.")
+
+
+def _own(found: Survey, site: Site, link: str) -> PublicUrl | None:
+    """The address of a link, when it is on the target's site."""
+    try:
+        url = public_url(link, site, base=found.target)
+    except NotPublic:
+        return None
+    return url if is_same_site(url.host, found.target.host) else None
 
 
 def _linked(found: Survey, site: Site) -> list[PublicUrl]:

@@ -1,7 +1,8 @@
 """Reads the payment terms in a JSON object, under many names of keys: x402's own offers, prices beside them, and defaults.
 
-An `amount` that is a whole number is in atomic units; one with a fraction is in whole units. A `price` is always in whole
-units. Terms with the amount zero mean a free call.
+An `amount` that is a whole number is in atomic units; one with a fraction is in whole units. A `price` is in whole units, but
+for a whole number of at least 100 beside `decimals`. Keys such as `priceMicroUsdc` name their unit. Terms with the amount
+zero mean a free call.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ MAX_OFFERS = 10
 _MAX_KEY = 40
 _MAX_DIGITS = 28
 """More digits than any amount of USDC has."""
+_LEAST_ATOMIC = 100
+"""The least price that is in atomic units where decimals are stated: nobody charges a hundred dollars a call."""
 _MAX_LEVELS = 3
 """Levels of objects in objects, and then of objects in lists."""
 _NO_LETTERS = re.compile(r"[_\-\s.]+")
@@ -49,8 +52,14 @@ _FIELDS: Mapping[str, str] = {
     ),
     **dict.fromkeys(("min", "minprice", "minamount"), "least"),
     **dict.fromkeys(("maxtimeoutseconds", "timeoutseconds"), "timeout"),
+    **dict.fromkeys(("decimals", "assetdecimals", "tokendecimals"), "decimals"),
     "issuer": "issuer",
 }
+_PARTS_OF_USD = re.compile(
+    r"(?:price|amount|cost|fee)?(?:in)?"
+    r"(?:(?P<millionths>micros?(?:usdc?)?|usdc?(?:micros?|atomic|baseunits)|atomicusdc?)|(?:usdc?)?cents)(?:per(?:call|request))?"
+)
+"""Keys of prices in millionths of a dollar, and in cents."""
 _LISTS = frozenset({"accepts", "paymentrequirements", "paymentoptions", "paymentmethods", "payments", "offers"})
 _NESTED = _LISTS | {
     *("price", "pricing", "cost", "payment", "paymentinfo", "x402", "xpaymentinfo", "paymentrequired", "protocols"),
@@ -166,6 +175,8 @@ def stated(node: Mapping[str, Any], *, is_offer: bool = False, level: int = 0) -
                     offers.extend(_offers(value[:MAX_OFFERS], level + 1))
             else:
                 name = "pay_to" if key == "address" and (is_offer or part is not node) else _FIELDS.get(key)
+                if name is None and (unit := _PARTS_OF_USD.fullmatch(key)):
+                    name, value = "price_usd", _in_usd(value, 6 if unit["millionths"] else 2)
                 scalar = None if name is None else _scalar(name, value)
                 if name is not None and scalar is not None:
                     found.setdefault("price" if name == "amount" and in_whole_units else name, scalar)
@@ -184,7 +195,10 @@ def _objects(node: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bool]
         for text, value in current.items():
             key = key_of(text)
             if key in _NESTED and isinstance(value, dict):
-                has_unit = any(key_of(name) in _IN_WHOLE_UNITS for name in value)
+                keys = {key_of(name) for name in value}
+                has_unit = not keys.isdisjoint(_IN_WHOLE_UNITS) and "decimals" not in {
+                    _FIELDS.get(name) for name in keys
+                }
                 waiting.append((value, key not in ("x402", "extra") and (in_whole_units or has_unit), level + 1))
 
 
@@ -227,7 +241,15 @@ def _scalar(name: str, value: Any) -> str | None:
         return None
     if name in _PRICES and figures.atomic(value) is None and figures.price(value) is None:
         return None
+    if name == "decimals" and not (len(value) <= 2 and value.isascii() and value.isdigit()):
+        return None
     return value
+
+
+def _in_usd(value: Any, decimals: int) -> str | None:
+    """A price in parts of a dollar, in dollars."""
+    number = figures.decimal(value)
+    return None if number is None else figures.plain_text(number.scaleb(-decimals))
 
 
 def _without_prices(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -267,8 +289,15 @@ def _price(part: Mapping[str, Any]) -> Price | None:
     if "price_usd" in part:
         return figures.price(part["price_usd"], is_usd=True)
     unit = str(part.get("symbol") or part.get("asset") or "").upper()
-    is_usd = True if unit in ("USD", "USDC") else None
-    return figures.price(part.get("price"), is_usd=is_usd if is_usd or "symbol" not in part else False)
+    is_usd = True if unit in ("USD", "USDC") else None if "symbol" not in part else False
+    if "decimals" in part:
+        for name, least in (("price", _LEAST_ATOMIC), ("amount", 0)):
+            whole = figures.atomic(part.get(name))
+            if whole is not None and len(whole) <= _MAX_DIGITS and int(whole) >= least:
+                return Price(Decimal(whole).scaleb(-int(part["decimals"])), is_usd)
+        if "price" not in part and (fraction := figures.decimal(part.get("amount"))) is not None:
+            return Price(fraction, is_usd)
+    return figures.price(part.get("price"), is_usd=is_usd)
 
 
 def _offer(part: Mapping[str, Any]) -> tuple[Offer, Decimal | None]:
@@ -278,6 +307,8 @@ def _offer(part: Mapping[str, Any]) -> tuple[Offer, Decimal | None]:
     symbol = part.get("symbol")
     asset = clean(part.get("asset") or (symbol if symbol != "USD" else None), MAX_FIELD)
     decimals = usdc_decimals(network, asset, part.get("issuer"))
+    if decimals is None and network is None and "decimals" in part and str(asset).upper() == "USDC":
+        decimals = int(part["decimals"])
     amount, in_usdc = _amount(part, decimals, is_decimal=has_decimal_amounts(network))
     timeout = figures.atomic(part.get("timeout"))
     offer = Offer(

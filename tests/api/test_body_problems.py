@@ -117,7 +117,24 @@ def test_a_slip_is_refused_with_the_nearest_name(name: str, body: Any, field: st
     assert f"`{nearest}`" in problem.detail
 
 
-@each("endpoint", CATALOGUE)
+@each(
+    ("name", "unknown", "nearest"),
+    [
+        ("jwt-verify", {"aud": "OTHER", "iss": "OTHER"}, "audience"),
+        ("jwt-verify", {"iss": "OTHER"}, "issuer"),
+        ("jwt-verify", {"algorithms": ["RS256"]}, "`audience`"),
+        ("webhook-sig-verify", {"maxAgeOfMine": 5}, "`toleranceSeconds`"),
+    ],
+)
+def test_a_check_that_would_not_be_made_is_refused(name: str, unknown: dict[str, Any], nearest: str) -> None:
+    """An audience under another name would be charged and dropped, and the token called valid."""
+    problem = judged(name, like(name, **unknown)).problem
+    assert problem is not None
+    assert (problem.code, problem.field, problem.charged) == ("unknown_field", next(iter(unknown)), False)
+    assert nearest in (problem.details[0]["suggestions"][0], *problem.detail.replace(",", "").replace(".", "").split())
+
+
+@each("endpoint", [one for one in CATALOGUE if not one.request.__struct_config__.forbid_unknown_fields])
 def test_any_other_field_is_ignored(endpoint: Endpoint) -> None:
     """A newer client may send it. It is no excuse for a fault elsewhere, and a body of nothing else is refused."""
     good = endpoint.example.request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
@@ -20,6 +21,7 @@ _OPEN: Mapping[str, Defect] = {
     "unquoted keys": lambda text: re.sub(r'"(\w+)":', r"\1:", text),
     "missing end": lambda text: text.rstrip("]}"),
     "code block": lambda text: f"Here it is:\n```json\n{text}\n```\nGood luck!",
+    "html entities": html.escape,
     "line comments": lambda text: re.sub(r",\n", ", // note\n", text),
 }
 _SET_ASIDE: Mapping[str, Defect] = {

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from jobs.jwt_verify.endpoint import Request, verify
 from tests.jobs.jose import NOW, SECRET, b64u, hs
@@ -21,6 +22,24 @@ def measures(held_out: bool) -> Iterator[Measure]:
     bad = _more_spoiled() if held_out else _spoiled()
     yield Measure("valid", len(good), sum(_is_valid(token) for token in good))
     yield Measure("not valid", len(bad), sum(not _is_valid(token) for token in bad))
+    if not held_out:
+        warned = _warned()
+        yield Measure("warned", len(warned), sum(_codes(claims, asked) == codes for claims, asked, codes in warned))
+
+
+def _warned() -> list[tuple[Any, Any, list[str]]]:
+    """Claims of valid tokens, what the request asks besides, and the warnings."""
+    return [
+        ({**_CLAIMS, "aud": "OTHER"}, {}, ["audience_not_checked"]),
+        ({**_CLAIMS, "aud": ["a"]}, {"audience": "a"}, []),
+        ({"sub": "ada"}, {}, ["no_expiry"]),
+        ({**_CLAIMS, "iat": NOW + 600}, {}, ["issued_in_future"]),
+        ({**_CLAIMS, "iat": NOW}, {}, []),
+    ]
+
+
+def _codes(claims: Any, asked: Any) -> list[str]:
+    return [one.code for one in verify(Request(token=hs(claims), shared_secret=SECRET, **asked), float(NOW)).warnings]
 
 
 def _is_valid(token: str) -> bool:

@@ -40,6 +40,10 @@ _FITS: list[Any] = [
     {**_RIGHT, "days": "3", "price": "1.5", "breakfast": "true"},
     {**_RIGHT, "tags": '["a", "b"]', "guest": '{"age": "7"}'},
     {"type": "function", "function": {"name": "book", "arguments": json.dumps(_RIGHT)}},
+    {"functionCall": {"name": "book", "args": _RIGHT}},
+    {"type": "tool-call", "toolName": "book", "input": _RIGHT},
+    json.dumps(_RIGHT)[:-1],
+    json.dumps(_RIGHT)[:-2],
 ]
 _FITS_SET_ASIDE: list[Any] = [
     repr(_RIGHT),

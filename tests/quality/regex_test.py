@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 
+from jobs.regex_test.hints import hint
 from jobs.regex_test.syntax import PatternError, check
 from jobs.regex_test.v8 import Isolate
 from tests.quality.scorer import Measure
@@ -20,6 +21,32 @@ _MORE_PARTS = r"""
 (?i: (?-s: ) )? ){0} | |* [\w-a] [\b] [\p{Script=Greek}] \cJ \x4 \u12 \ud83d\ude00 \p{IDS} \P{^L}
 (?<$> \k<$> (?<a>.)|(?<a>.) (?<=a)+ (?=a)+ {1} {,2} ]] }} \0 \00 \8 \W* -- ,
 """
+
+_FOREIGN = (
+    r"/\d+/g",
+    r"(?P<y>\d+)",
+    r"(?P=y)",
+    r"\Aab\Z",
+    "(?i)ab",
+    "(?x) a",
+    "a++",
+    "(?>a)",
+    r"\p{L}",
+    "[[:digit:]]",
+    "r'a'",
+)
+_OURS = (
+    r"(?<y>\d+)\k<y>",
+    r"[\A]",
+    r"\\Z",
+    "(?:a)",
+    "(?i:a)",
+    "a+?",
+    "(?=a)(?!b)(?<=c)(?<!d)",
+    "[(?P<]",
+    r"a/b",
+    r"\(?P",
+)
 
 
 def measures(held_out: bool) -> Iterator[Measure]:
@@ -37,6 +64,9 @@ def measures(held_out: bool) -> Iterator[Measure]:
     finally:
         isolate.close()
     pairs = list(zip(asked, verdicts, strict=True))
+    if not held_out:
+        yield Measure("hints", len(_FOREIGN), sum(hint(one, "", matched=False) is not None for one in _FOREIGN))
+        yield Measure("no hints", len(_OURS), sum(hint(one, "", matched=False) is None for one in _OURS))
     for name, wanted in (("patterns taken", True), ("patterns refused", False)):
         judged = [question for question, is_valid in pairs if is_valid is wanted]
         yield Measure(name, len(judged), sum(_is_valid(*question) is wanted for question in judged))

@@ -50,6 +50,10 @@ def measures(held_out: bool) -> Iterator[Measure]:
             spoiled.append({**delivery, name: _changed(chance, delivery[name])})
     yield Measure("signed is valid", len(good), sum(ask(**one)["valid"] is True for one in good))
     yield Measure("changed is not", len(spoiled), sum(not ask(**one)["valid"] for one in spoiled))
+    usual = [{**one, "payload": one["payload"] + "\r\n"} for one in good if one["payload"] == one["payload"].strip()]
+    yield Measure(
+        "cause is named", len(usual), sum("white space around" in (ask(**one)["hint"] or "") for one in usual)
+    )
 
 
 def _changed(chance: random.Random, text: str) -> str:

@@ -24,6 +24,11 @@ _PAID: list[Any] = [
         "public_base_url": _SITE,
         "endpoints": [{"path": "/tea", "price": "$0.01"}],
     },
+    {"items": [{"path": "/tea", "price": {"amount": "10000", "decimals": 6, "currency": "USDC"}, "payTo": _PAYEE}]},
+    {"endpoints": [{"path": "/tea", "priceMicroUsdc": 10000}]},
+    {"openapi": "/openapi.json", "endpoints": [{"path": "/tea", "price": "$0.01"}]},
+    {"GET /tea": {"price": "$0.01", "network": "base"}},
+    {"products": [{"name": "Tea", "price": "$0.01", "checkout": "/tea"}]},
 ]
 _PAID_SET_ASIDE: list[Any] = [
     {"payTo": _PAYEE, "supported_networks": ["base", "polygon"], "services": [{"url": "/tea", "price_usd": "0.01"}]},

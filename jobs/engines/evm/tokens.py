@@ -24,12 +24,14 @@ class Token:
         address: in lower case.
         symbol, name: cleaned of what is invisible; None when it has none.
         decimals: 0 to 255; None when it does not say.
+        symbol_cleaned: whether the symbol had more than `symbol` shows.
     """
 
     address: str
     symbol: str | None
     decimals: int | None
     name: str | None = None
+    symbol_cleaned: bool = False
 
     def formatted(self, amount: int | None) -> str | None:
         """An amount with its decimals; None when there are none."""
@@ -64,6 +66,7 @@ def token_of(address: str, decimals: Any, symbol: Any, name: Any = None) -> Toke
         text_of(symbol, text.MAX_SYMBOL),
         number if number is not None and number <= 255 else None,
         text_of(name, text.MAX_NAME),
+        symbol_cleaned=(_raw(symbol) or "") != (text_of(symbol, text.MAX_SYMBOL) or ""),
     )
 
 
@@ -79,15 +82,19 @@ def truth(result: Any) -> bool | None:
 
 def text_of(result: Any, limit: int) -> str | None:
     """A string, or 32 bytes that hold one (MKR, SAI and other tokens from before the standard); None when it is neither."""
+    raw = _raw(result)
+    return None if raw is None else text.clean(raw.replace("\ufffd", ""), limit) or None
+
+
+def _raw(result: Any) -> str | None:
+    """The text as the contract has it."""
     if not isinstance(result, bytes) or not result:
         return None
     # A name of megabytes is no name.
     raw = abi.string_bytes(result[: _MAX_TEXT_BYTES + 64])
     if raw is None and len(result) == 32:
         raw = result.rstrip(b"\0")
-    if raw is None:
-        return None
-    return text.clean(raw.decode("utf-8", "replace").replace("\ufffd", ""), limit) or None
+    return None if raw is None else raw.decode("utf-8", "replace")
 
 
 def _metadata(token: str, selector: bytes) -> Call:

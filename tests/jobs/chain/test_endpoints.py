@@ -88,6 +88,7 @@ def test_a_balance_is_readable(chains: FakeChains) -> None:
     answer = ask("erc20-balance", chains)
     assert (answer["balance"], answer["decimals"], answer["balanceFormatted"]) == ("25000000", 6, "25")
     assert (answer["symbol"], answer["reverted"], answer["revert"]) == ("USDC", False, None)
+    assert (answer["symbolCleaned"], answer["isCanonical"]) == (False, True)
     assert answer["token"] == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 
 
@@ -108,6 +109,16 @@ def test_tokens_that_are_not_by_the_book(
     answer = ask("erc20-balance", chains)
     assert answer["balance"] == "25000000"
     assert (answer["symbol"], answer["decimals"], answer["balanceFormatted"]) == shown
+    assert answer["symbolCleaned"] is (shown[0] == "evil")
+
+
+def test_a_token_that_borrows_a_symbol_is_not_canonical(chains: FakeChains) -> None:
+    """Its address decides."""
+    other = "0x" + "ab" * 20
+    chains.base.token(other, "USDC", 6)
+    chains.base.calls[other, BALANCE_OF] = word(1)
+    answer = ask("erc20-balance", chains, token=other)
+    assert (answer["symbol"], answer["isCanonical"]) == ("USDC", False)
 
 
 def test_a_balance_that_reverts_is_an_answer(chains: FakeChains) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from api.body_problems import invalid_field
 from jobs import schemas
 from jobs.faker.allowlist import METHODS
+from jobs.faker.arguments import TAKING
 from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long
 from jobs.faker.locales import LOCALES
 from tests.each import each
@@ -206,8 +208,94 @@ def test_an_unknown_locale_is_refused_with_the_ten(locale: str) -> None:
 
 def test_the_schema_lists_the_methods_and_a_challenge_does_not() -> None:
     """The OpenAPI document has room for the allowlist; the headers of a 402 do not."""
-    assert schemas.of(Request)["properties"]["template"]["additionalProperties"]["enum"] == list(METHODS)
+    name, call = schemas.of(Request)["properties"]["template"]["additionalProperties"]["anyOf"]
+    assert (name["enum"], call["properties"]["method"]["enum"]) == (list(METHODS), list(TAKING))
     assert "person.zodiacSign" not in json.dumps(schemas.brief(Request))
+
+
+@each(
+    ("method", "args", "pattern"),
+    [
+        ("number.int", {"min": 1, "max": 6}, "[1-6]"),
+        ("number.int", [{"min": -3, "max": -3}], "-3"),
+        ("number.int", {"min": 1, "max": 20, "multipleOf": 10}, "10|20"),
+        ("number.float", {"min": 1, "max": 2, "fractionDigits": 1}, r"1(\.\d)?|2"),
+        ("helpers.arrayElement", ["S", 1, None], "S|1|null"),
+        ("helpers.arrayElement", [["S", "M"]], "S|M"),
+        ("helpers.arrayElement", {"array": ["S"]}, "S"),
+        ("date.between", {"from": "2026-02-01", "to": "2026-02-01T23:59:59Z"}, r"2026-02-01T\d\d:\d\d:\d\d\.\d{3}Z"),
+        ("date.past", {"years": 1}, "2025-.*"),
+        ("date.soon", {"days": 2}, "2026-01-0[123]T.*"),
+        ("string.alphanumeric", {"length": 8}, "[A-Za-z0-9]{8}"),
+        ("commerce.price", {"min": 5, "max": 5, "dec": 3}, r"5\.000"),
+        ("datatype.boolean", {"probability": 1}, "true"),
+        ("number.int", {}, r"\d+"),
+    ],
+)
+def test_methods_with_arguments(method: str, args: Any, pattern: str) -> None:
+    """As faker-js has them; values are texts, and a seed repeats."""
+    body = {"template": {"a": {"method": method, "args": args}, "b": "person.firstName"}, "count": 30, "seed": 5}
+    answer = _answer(body)
+    assert all(re.fullmatch(pattern, record["a"]) for record in answer["data"])
+    assert _answer(body) == answer
+    assert _schema().is_valid(body)
+
+
+@each(
+    ("method", "args", "field"),
+    [
+        ("person.firstName", {}, "method"),
+        ("number.integer", {}, "method"),
+        ("__class__", {}, "method"),
+        ("number.int", {"minimum": 1}, "args"),
+        ("number.int", {"min": 2, "max": 1}, "args"),
+        ("number.int", {"min": "1"}, "args"),
+        ("number.int", {"min": True}, "args"),
+        ("number.int", [1, 6], "args"),
+        ("number.int", {"max": 10**400}, "args"),
+        ("number.float", {"fractionDigits": 99}, "args"),
+        ("helpers.arrayElement", [], "args"),
+        ("helpers.arrayElement", [[]], "args"),
+        ("helpers.arrayElement", ["x"] * 101, "args"),
+        ("helpers.arrayElement", ["x" * 201], "args"),
+        ("date.between", {"from": "2026-02-01"}, "args"),
+        ("date.between", {"from": "2026-02-02", "to": "2026-02-01"}, "args"),
+        ("date.between", {"from": "0001-01-01T00:00:00+14:00", "to": "2026"}, "args"),
+        ("date.past", {"years": 10**9}, "args"),
+        ("string.alpha", {"length": 1001}, "args"),
+        ("string.alpha", {"length": 0}, "args"),
+    ],
+)
+def test_wrong_arguments_are_refused(method: str, args: Any, field: str) -> None:
+    """Before any payment, by the field's name."""
+    assert _refusal({"template": {"a": {"method": method, "args": args}}}).field == f"template.a.{field}"
+
+
+def test_each_record_is_one_person() -> None:
+    """User name, address and first name come from the name; a second column of a method is about somebody else."""
+    template = {
+        "sex": "person.sex",
+        "name": "person.fullName",
+        "first": "person.firstName",
+        "last": "person.lastName",
+        "email": "internet.email",
+        "login": "internet.username",
+        "other": "person.firstName",
+        "otherEmail": "internet.email",
+    }
+    for locale in ("en_US", "de_DE", "ru_RU", "ja_JP", "es_ES"):
+        records = _answer({"template": template, "count": 60, "seed": 3, "locale": locale})["data"]
+        for record in records:
+            assert record["first"] in record["name"]
+            assert record["last"] in record["name"]
+            assert record["email"].partition("@")[0] == record["login"]
+            if locale == "en_US":
+                first, last = (re.sub("[^a-z]", "", record[key].lower()) for key in ("first", "last"))
+                assert first in record["login"] or last in record["login"]
+        assert sum(record["first"] != record["other"] for record in records) > 40
+        assert sum(record["email"] != record["otherEmail"] for record in records) > 40
+    for record in _answer({"template": template, "count": 60, "seed": 3})["data"]:
+        assert record["name"].split()[0] not in (["Mr."] if record["sex"] == "female" else ["Mrs.", "Ms.", "Miss"])
 
 
 @each(

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address, ip_network
 from urllib.parse import unquote, urlsplit
 
+import phonenumbers
 import pytest
 from faker.providers.person.en_US import Provider
 
@@ -64,7 +65,7 @@ PATTERNS = {
     "internet.port": r"\d{1,5}",
     "internet.protocol": r"https?",
     "internet.userAgent": r"Mozilla/5\.0 \([^)]+\) (AppleWebKit|Gecko)/.+",
-    "internet.username": r"[a-z]+\d{0,2}",
+    "internet.username": r"[a-z]+([._][a-z]+)?\d{0,2}",
     "location.buildingNumber": r"[1-9]\d{0,4}",
     "location.countryCode": r"[A-Z]{2}",
     "location.postalAddress": r"[1-9]\d{0,4} .+\n[A-Z].+, [A-Z]{2} \d{5}",
@@ -441,13 +442,23 @@ def test_cron_fields_are_in_range() -> None:
         ("de_DE", r"(030 23125|040 66969|069 90009|0221 4710|089 99998) \d{3}|0171 39200 \d\d"),
         # Arcep, decision 2018-0881, 2.5.12.
         ("fr_FR", r"(01 99 00|02 61 91|03 53 01|04 65 71|05 36 49|06 39 98) \d\d \d\d"),
-        ("ja_JP", PATTERNS["phone.number"]),
+        ("en_US", PATTERNS["phone.number"]),
     ],
 )  # fmt: skip
 def test_nobody_answers(locale: str, pattern: str) -> None:
     """Every telephone number is of a range that is kept for fiction."""
     made = records({"key": "phone.number"}, 400, seed=99, now=NOW, locale=locale)
     assert all(re.fullmatch(pattern, str(record["key"]), re.ASCII) for record in made)
+
+
+@each("locale", ["es_ES", "it_IT", "ja_JP", "pt_BR", "ru_RU", "zh_CN"])
+def test_numbers_of_countries_without_a_range_for_fiction_are_unused(locale: str) -> None:
+    """They have the length and the notation of the country's, and libphonenumber knows of none that begins so."""
+    for record in records({"key": "phone.number"}, 200, seed=99, now=NOW, locale=locale):
+        number = phonenumbers.parse(str(record["key"]), locale[-2:])
+        assert number.country_code == phonenumbers.country_code_for_region(locale[-2:])
+        assert phonenumbers.is_possible_number(number)
+        assert not phonenumbers.is_valid_number(number)
 
 
 @each("locale", LOCALES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -68,6 +69,38 @@ def test_a_value_is_judged_by_the_schema(malformed: str, schema: Any, repaired: 
     answer = _answer(malformed, schema=schema)
     assert (answer["ok"], answer["repaired"], answer["error"]) == (valid is not False, repaired, None)
     assert (answer["schemaValid"], answer["schemaErrors"] == []) == (valid, valid is not False)
+
+
+@each(
+    ("malformed", "schema", "repaired"),
+    [
+        ('"{\\"a\\": 1}"', {"type": "object"}, {"a": 1}),
+        ('"{\\"a\\": 1}"', {"type": ["object", "string"]}, '{"a": 1}'),
+        ('"{\\"a\\": 1}"', {"type": "array"}, '{"a": 1}'),
+        ('"{\\"a\\": 1}"', None, '{"a": 1}'),
+        (json.dumps(json.dumps(json.dumps({"a": [1]}))), {"type": "object"}, {"a": [1]}),
+        ('"{\\"a\\": True,}"', {"type": "object"}, {"a": True}),
+        ('"hello"', {"type": "object"}, "hello"),
+    ],
+)
+def test_json_that_was_encoded_twice(malformed: str, schema: Any, repaired: Any) -> None:
+    """It is decoded where the schema refuses a string and takes what is in it."""
+    answer = _answer(malformed, schema=schema)
+    assert answer["repaired"] == repaired
+    assert answer["wasModified"] is not isinstance(repaired, str)
+    assert bool(answer["repairs"]) is answer["wasModified"]
+
+
+def test_offsets_in_an_encoded_text_are_those_of_the_outer() -> None:
+    """An escape has two characters there, and one inside."""
+    malformed = '"{\\"a\\": True}"'
+    kinds = {one["kind"]: one for one in _answer(malformed, schema={"type": "object"})["repairs"]}
+    assert kinds["python_literal"] == {
+        "kind": "python_literal",
+        "offset": malformed.index("True"),
+        "before": "True",
+        "after": "true",
+    }
 
 
 def test_huge_numbers_never_become_infinity() -> None:

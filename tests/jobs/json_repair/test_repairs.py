@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.json_repair import Repair, RepairKind, repair
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.json_repair import NotRepairable, Repair, RepairKind, repair, worded
 from tests.each import each
 
 REPAIRS = [
@@ -42,13 +45,54 @@ REPAIRS = [
     ("```\n[1]\n```", [(RepairKind.CODE_FENCE, 0), (RepairKind.CODE_FENCE, 8)]),
     ("x: [1, 2]", [(RepairKind.STRAY_TEXT, 0)]),
     ("[1]\n[2]", [(RepairKind.MULTIPLE_VALUES, 0)]),
+    ("[&quot;a&quot;]", [(RepairKind.HTML_ENTITY, 1)]),
 ]
 
 
 @each(("text", "repairs"), REPAIRS)
 def test_what_was_done_where(text: str, repairs: list[tuple[RepairKind, int]]) -> None:
     """A repair is named after what was wrong, with its offset in the text that was sent."""
-    assert repair(text).repairs == tuple(Repair(kind, at) for kind, at in repairs)
+    assert [(one.kind, one.offset) for one in repair(text).repairs] == repairs
+
+
+@each(
+    ("text", "changes"),
+    [
+        ('{"a":1,}', [(",", "")]),
+        ("[1 2", [("", ","), ("", "]")]),
+        ("{'a': True}", [("'", '"'), ("True", "true")]),
+        ("{a: b}", [("a", '"a"'), ("b", '"b"')]),
+        ('{"a": [{"b": 1', [("", "}"), ("", "]"), ("", "}")]),
+        ('"a": 1}', [("", "{")]),
+        ('{"a" 1}', [("", ":")]),
+        ('{"a" => 1; "b": 2}', [("=>", ":"), (";", ",")]),
+        ('["a\tb"]', [("\t", "\\t")]),
+        ("```json\n[1]\n```", [("```json", ""), ("```", "")]),
+        ("[1, /* one */ 2]", [("/* one */", "")]),
+        ("[007]", [("007", '"007"')]),
+        ("[NaN]", [("NaN", "null")]),
+        ('{"a":', [("", "null"), ("", "}")]),
+        ('["a"b"]', [('"', '\\"')]),
+        ("x: [1, 2]", [(None, None)]),
+        ("f([1])", [("f(", "")]),
+    ],
+)
+def test_what_was_there_and_what_it_became(text: str, changes: list[tuple[str | None, str | None]]) -> None:
+    """A few characters each. What is longer or unclear is null."""
+    assert [(one.before, one.after) for one in worded(text, repair(text).repairs)] == changes
+
+
+@settings(deadline=None)
+@given(st.text("[]{}\"',:;\\/*#aTNnul01.-=> \n`&quot()+\t", max_size=40))
+def test_what_was_there_is_in_the_text(text: str) -> None:
+    """Whatever the text, `before` is at the offset, and both are null together or not at all."""
+    try:
+        repairs = worded(text, repair(text).repairs)
+    except NotRepairable:
+        return
+    for one in repairs:
+        assert (one.before is None) is (one.after is None)
+        assert one.before is None or text.startswith(one.before, one.offset)
 
 
 def test_every_kind_has_an_example() -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_verify.claims import Judgement, Rules, dates_in_milliseconds, judge
+from jobs.jwt_verify.cautions import dates_in_milliseconds
+from jobs.jwt_verify.claims import Judgement, Rules, judge
 from tests.each import each
 from tests.jobs.jose import NOW
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import json
+import math
 import random
 import warnings
 
@@ -160,6 +161,18 @@ def test_text_that_is_no_key(text: str, word: str) -> None:
     detail = _refusal(text)
     assert word in detail
     assert CANARY not in detail
+
+
+def test_a_key_of_the_roca_generator_is_weak() -> None:
+    """Its factors, and so its modulus, are powers of 65537 modulo the product of the small primes. Others are not."""
+    small = math.prod(number for number in range(2, 702) if all(number % divisor for divisor in range(2, number)))
+    modulus = (2**2047 // small + 1) * small + pow(65537, 12345, small)
+    assert modulus.bit_length() == 2048
+    weakness = public_key(pem("PUBLIC KEY", spki(modulus))).weakness(256)
+    assert weakness is not None
+    assert "ROCA" in weakness
+    for other in (modulus + 2, RSA_N):
+        assert public_key(pem("PUBLIC KEY", spki(other))).weakness(256) is None
 
 
 @each(("bits", "weak"), [(1023, None), (1024, True), (2047, True), (2048, False), (8192, False), (8193, None)])

@@ -108,6 +108,137 @@ def test_a_whole_tool_call_is_unwrapped(form: str, path: str, call: Any) -> None
         assert answer["unwrapped"] == {"format": form, "name": "f", "path": path}
 
 
+_GEMINI = {
+    "type": "OBJECT",
+    "properties": {"city": {"type": "STRING", "minLength": "1"}, "days": {"type": "INTEGER", "nullable": True}},
+    "required": ["city"],
+}
+_LISTS = [
+    {"tools": [{"functionDeclarations": [{"name": "g"}, {"name": "f", "parameters": _GEMINI}]}]},
+    {"functionDeclarations": [{"name": "f", "parametersJsonSchema": _CITY}, {"name": "g"}]},
+    {"tools": {"g": {"inputSchema": _INTEGER}, "f": {"description": "d", "inputSchema": {"jsonSchema": _CITY}}}},
+    {"tools": {"f": {"parameters": _CITY}}},
+    {"tools": [{"name": "g", "input_schema": _INTEGER}, {"name": "f", "input_schema": _CITY}]},
+    {"tools": [{"type": "function", "function": {"name": name, "parameters": _CITY}} for name in "gf"]},
+    {"functions": [{"name": "f", "parameters": _CITY}]},
+]
+
+
+@each("tools", _LISTS)
+@each(
+    ("form", "path", "call"),
+    [
+        ("gemini", "/functionCall/args", {"functionCall": {"name": "f", "args": _ARGUMENTS}}),
+        (
+            "gemini",
+            "/parts/1/functionCall/args",
+            {"parts": [{"text": ""}, {"functionCall": {"name": "f", "args": _ARGUMENTS}}]},
+        ),
+        ("gemini", "/args", {"name": "f", "args": _ARGUMENTS}),
+        ("vercel", "/input", {"type": "tool-call", "toolCallId": "1", "toolName": "f", "input": _ARGUMENTS}),
+        (
+            "vercel",
+            "/content/0/args",
+            {"role": "assistant", "content": [{"type": "tool-call", "toolName": "f", "args": json.dumps(_ARGUMENTS)}]},
+        ),
+        _CALLS[4],
+    ],
+)
+def test_the_call_names_one_of_the_tools(tools: Any, form: str, path: str, call: Any) -> None:
+    """Definitions and calls of Gemini, Vercel and the others, in any pair."""
+    answer = _answer(tools, call, coerce=False)
+    assert (answer["valid"], answer["data"]) == (True, _ARGUMENTS)
+    assert answer["unwrapped"] == {"format": form, "name": "f", "path": path}
+    wrong = json.loads(json.dumps(call).replace("city", "town"))
+    assert _answer(tools, wrong, coerce=False)["valid"] is False
+
+
+def test_several_tools_need_a_call_that_names_one() -> None:
+    """A tool that is not in the list, and arguments alone, are refused before the payment."""
+    tools = {"tools": [{"name": name, "input_schema": _CITY} for name in "fg"]}
+    for data in (_ARGUMENTS, {"type": "tool_use", "name": "h", "input": _ARGUMENTS}):
+        assert _refusal({"schema": tools, "data": data}).field == "data"
+    assert _answer({"tools": [{"name": "f", "input_schema": _CITY}]}, _ARGUMENTS)["valid"] is True
+
+
+@each(
+    ("schema", "data", "valid"),
+    [
+        (_GEMINI, {"city": "Rome", "days": None}, True),
+        (_GEMINI, {"city": None}, False),
+        (_GEMINI, {"city": ""}, False),
+        ({"type": "STRING", "enum": ["a"], "nullable": True}, None, True),
+        ({"anyOf": [{"type": "STRING"}], "nullable": True}, None, True),
+        ({"$ref": "#/$defs/a", "nullable": True, "$defs": {"a": {"type": "INTEGER"}}}, None, True),
+        (
+            {"type": "object", "properties": {"type": {"type": "STRING"}, "nullable": {"enum": ["STRING"]}}},
+            {"nullable": "string"},
+            False,
+        ),
+        ({"type": "OBJECT", "properties": {"enum": {"type": "STRING"}}}, {"enum": 1}, False),
+    ],
+)
+def test_schemas_of_openapi(schema: Any, data: Any, valid: bool) -> None:
+    """Gemini's types are upper-case, `nullable` allows null, and counts are texts. Names of properties and data are left."""
+    assert _answer(schema, data, coerce=False)["valid"] is valid
+
+
+@each(
+    ("schema", "data", "becomes"),
+    [
+        (_CITY, {"city": "Rome", "days": None}, {"city": "Rome"}),
+        (_CITY, {"city": None}, {"city": None}),
+        (_CITY | {"minProperties": 2}, {"city": "Rome", "days": None}, {"city": "Rome", "days": None}),
+        ({"type": "object", "properties": {"a": {"enum": ["x"]}}}, {"a": None}, {}),
+        ({"type": "object", "properties": {"a": {"anyOf": [_INTEGER, {"type": "string"}]}}}, {"a": None}, {}),
+        (
+            {"type": "object", "properties": {"a": {"anyOf": [_CITY, {"type": "null"}]}}},
+            {"a": {"city": "x", "days": None}},
+            {"a": {"city": "x"}},
+        ),
+        ({"type": "object", "properties": {"a": {"type": ["integer", "null"]}}}, {"a": None}, {"a": None}),
+        ({"type": "object", "additionalProperties": _INTEGER}, {"a": None}, {"a": None}),
+        ({"type": "array", "items": _INTEGER}, [None], [None]),
+    ],
+)
+def test_null_for_an_optional_property_is_left_out(schema: Any, data: Any, becomes: Any) -> None:
+    """Only when coercing, and never where the property must be there, or null says something."""
+    answer = _answer(schema, data)
+    assert answer["data"] == becomes
+    omitted = [one for one in answer["coercions"] if one["toType"] == "absent"]
+    assert bool(omitted) is (becomes != data)
+    assert all((one["from"], one["to"]) == (None, None) for one in omitted)
+    assert _answer(schema, data, coerce=False)["data"] == data
+
+
+@each(
+    ("text", "becomes"),
+    [
+        ('{"city": "Rome", "days": "3"', {"city": "Rome", "days": 3}),
+        ('{"city": "Rome", "days": 3, "x": "the re', {"city": "Rome", "days": 3, "x": "the re"}),
+        ('{"city": "Ro\nme"}', {"city": "Ro\nme"}),
+    ],
+)
+def test_arguments_that_were_cut_off_are_repaired(text: str, becomes: Any) -> None:
+    """When coercing, alone or in a call; the answer says what was repaired, and is less certain."""
+    for data in (text, {"function": {"name": "f", "arguments": text}}):
+        answer = _answer(_CITY, data)
+        assert (answer["valid"], answer["data"]) == (True, becomes)
+        assert answer["repairs"]
+        assert answer["coercions"][0]["from"] == text
+        assert answer["confidence"] < 0.95
+        assert _answer(_CITY, data, coerce=False)["valid"] is False
+    assert _answer({"type": "string"}, text)["data"] == text
+
+
+def test_of_one_of_the_indexes_that_fit_are_expected() -> None:
+    """Schemas may be longer than the answer."""
+    schema = {"oneOf": [_INTEGER, {"type": "string"}, {"type": "number"}]}
+    for data, fitting in ((1, [0, 2]), (None, [])):
+        (error,) = _answer(schema, data)["errors"]
+        assert (error["keyword"], error["expected"]) == ("oneOf", fitting)
+
+
 def test_an_object_that_the_schema_describes_is_no_tool_call() -> None:
     """A tool may have an argument named `input`."""
     schema = {"type": "object", "properties": {"type": {}, "name": {}, "input": {"type": "object"}}}
@@ -139,7 +270,7 @@ def test_what_python_and_code_blocks_make_of_a_value(schema: Any, data: str, bec
     assert _answer(schema, data, coerce=False)["valid"] is False
 
 
-@each("data", ["[(1, 2)]", "[1e400]", "{'a': 1, 'a': 2}", "[b'a']", "[__import__('os')]", "[1, 2", "[" * 5000])
+@each("data", ["[(1, 2)]", "[1e400]", "{'a': 1, 'a': 2}", "[b'a']", "[__import__('os')]", "[" * 5000])
 def test_python_text_that_json_cannot_write_is_left(data: str) -> None:
     """A tuple, infinity, a key that comes twice: something would be lost. Nothing is evaluated."""
     assert _answer({"type": ["array", "object"]}, data)["data"] == data
@@ -230,7 +361,7 @@ def test_the_wrapping_makes_no_difference(wrap: Any, coerce: bool, data: Any) ->
         ),
         ({"type": "function", "name": "f", "parameters": "{}"}, "schema.parameters", "invalid_schema"),
         ({"name": "f", "input_schema": None}, "schema.input_schema", "invalid_schema"),
-        ({"functionDeclarations": [{"name": "f"}]}, "schema", "invalid_schema"),
+        ({"tools": [{"name": "f"}]}, "schema.tools.0", "invalid_schema"),
         (
             {"type": "function", "function": {"parameters": {"city": {"type": "string"}}}},
             "schema.function.parameters",
@@ -383,6 +514,7 @@ def test_exhausted() -> None:
         "error": "too_complex",
         "formatAsserted": True,
         "unwrapped": None,
+        "repairs": [],
     }
 
 

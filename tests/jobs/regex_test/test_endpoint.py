@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from jobs.regex_test import endpoint as regex_test
 from jobs.regex_test.endpoint import ENDPOINT, ENGINE, Request, exhausted
+from jobs.regex_test.hints import hint
 from jobs.regex_test.matching import isolate
 from shared.outcome import InvalidInput, failed
 from tests.each import each
@@ -74,6 +75,57 @@ def test_the_capture_limit() -> None:
     ):
         answer = _answer("a", "a" * 150, flags="g", **more)
         assert (len(answer["matches"]), answer["matchCount"], answer["truncated"]) == (shown, 150, shown < 150)
+
+
+@each(
+    ("pattern", "flags", "text", "says"),
+    [
+        ("/a+/g", "", "aa", "send `a+`, flags `g`"),
+        ("/a+/", "", "aa", "send `a+`"),
+        ("/a+/", "", "/aa/", None),
+        ("r'a+'", "", "aa", "Python string"),
+        (r"\Aa", "", "a", "\\A"),
+        (r"a\Z", "", "a", "\\Z"),
+        (r"[\A\Z]", "", "a", None),
+        (r"\\A", "", "a", None),
+        ("[[:alpha:]]+", "", "a", "POSIX"),
+        (r"\p{L}", "", "a", "flag u"),
+        (r"\p{L}", "u", "a", None),
+        (r"(?<n>a)\k<n>", "", "a", None),
+        ("(?i:a)", "", "a", None),
+    ],
+)
+def test_a_pattern_for_another_engine_has_a_hint(pattern: str, flags: str, text: str, says: str | None) -> None:
+    """It is valid, and means something else in JavaScript."""
+    found = _answer(pattern, text, flags=flags)["hint"]
+    assert (found is None) if says is None else (says in (found or ""))
+
+
+@each(
+    ("pattern", "says"),
+    [
+        ("(?P<year>a)", "(?<name>...)"),
+        ("(?<y>a)(?P=y)", "\\k<name>"),
+        ("(?i)a", "`flags`"),
+        ("(?#x)a", "comment"),
+        ("(?>a)", "atomic"),
+        ("a++", "possessive"),
+        ("a{2}+", "possessive"),
+    ],
+)
+def test_a_refused_pattern_has_a_hint(pattern: str, says: str) -> None:
+    """After the sentence of the engine."""
+    refusal = _refusal({"pattern": pattern, "input": ""})
+    assert (refusal.code, refusal.field) == ("regex_syntax", "pattern")
+    assert says in refusal.detail.split(". ", 1)[1]
+
+
+@settings(deadline=None)
+@given(st.text(r"\()[]?P<>:=+*{}AZ/rg'p", max_size=30))
+def test_any_pattern_may_be_looked_at(pattern: str) -> None:
+    """A hint is one sentence, and never fails."""
+    found = hint(pattern, "", matched=False)
+    assert found is None or found.endswith(".")
 
 
 def test_the_engine_is_named() -> None:

@@ -49,6 +49,16 @@ def test_a_wallet_that_has_both_is_ready() -> None:
     assert (answer["ethBalance"], answer["usdcBalance"], answer["nonce"]) == ("1", "1", "7")
 
 
+@each(
+    ("state", "ready"),
+    [({"wei": 0}, True), ({"wei": 0, "atomic": 0}, False), ({"atomic": 1}, False), ({"blacklisted": 1}, False)],
+)
+def test_who_pays_by_x402_needs_no_gas(state: dict[str, int], ready: bool) -> None:
+    """The facilitator pays it; USDC is needed all the same."""
+    answer = examined(**state)
+    assert (answer["ready"], answer["readyForX402"]) == (False, ready)
+
+
 @each(("atomic", "empty", "dust"), [(0, True, False), (1, False, True), (9_999, False, True), (10_000, False, False)])
 def test_dust_is_under_a_cent(atomic: int, empty: bool, dust: bool) -> None:
     """None is not dust."""

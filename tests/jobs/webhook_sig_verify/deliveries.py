@@ -72,6 +72,7 @@ def answered(provider: str, scheme: str, **more: Any) -> dict[str, Any]:
         "ageSeconds": None,
         "toleranceSeconds": None,
         "reason": None,
+        "hint": None,
     } | more
 
 

@@ -21,7 +21,7 @@ from shared.endpoint import InvalidField
 from shared.outcome import Ok
 from tests.each import each
 from tests.jobs.calls import CONTEXT, answer_to, refusal_of, request_of
-from tests.jobs.webhook_sig_verify.deliveries import MALFORMED, NOT_TIMES, NOW, VALID, ask, mac, verdict
+from tests.jobs.webhook_sig_verify.deliveries import MALFORMED, MISMATCH, NOT_TIMES, NOW, VALID, ask, mac, verdict
 from workers.execute import execute
 
 _BODY = {"provider": "generic", "payload": "p", "signature": mac("k", "p"), "secret": "k"}
@@ -71,6 +71,31 @@ def test_lengths(field: str, limit: int) -> None:
         assert _request(**{field: sign * limit})
         with pytest.raises(msgspec.ValidationError, match=field):
             _request(**{field: sign * (limit + 1)})
+
+
+@each(
+    ("provider", "sent", "signed", "secret", "key", "says"),
+    [
+        ("generic", "a", "a\n", "k", "k", "line break at its end"),
+        ("github", "a\n", "a", "k", "k", "without white space"),
+        ("vercel", "a\r\nb", "a\nb", "k", "k", "LF in place of CRLF"),
+        ("github", '{"a": [1, 2]}', '{"a":[1,2]}', "k", "k", "JSON without spaces"),
+        ("generic", '{"a":[1]}', '{\n  "a": [\n    1\n  ]\n}', "k", "k", "indent of two"),
+        ("github", '{"a": "b c"}', "payload=%7B%22a%22%3A+%22b+c%22%7D", "k", "k", "as a form"),
+        ("generic", "a", "a", "k\n", "k", "secret without white space"),
+        ("generic", "a", "a", "6b", "k", "secret is the hex of"),
+        ("generic", "a", "a", "a2E=", "ka", "secret is the base64 of"),
+        ("github", "a", "a", "xoxb-1", "k", "a Slack token"),
+        ("github", "a", "b", "k", "k", "not the raw body"),
+    ],
+)
+def test_a_mismatch_has_its_cause(provider: str, sent: str, signed: str, secret: str, key: str, says: str) -> None:
+    """What is tried is signed here with other means; it stays invalid."""
+    signature = mac(key, signed, algorithm="sha1" if provider == "vercel" else "sha256")
+    named = f"sha256={signature}" if provider == "github" else signature
+    found = ask(provider=provider, payload=sent, signature=named, secret=secret)
+    assert verdict(found) == MISMATCH
+    assert says in found["hint"]
 
 
 def test_empty_texts() -> None:

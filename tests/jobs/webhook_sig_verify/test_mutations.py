@@ -168,7 +168,8 @@ def test_any_signature_gets_a_whole_answer(
     found = ask(provider=provider, payload=payload, signature=signature, secret=SECRET, headers=headers, timestamp=NOW)
     assert found["valid"] is False
     assert found["reason"] in {"signature_mismatch", "malformed_signature", "missing_header", "unsupported_scheme"}
-    assert len(found) == 10
+    assert len(found) == 11
+    assert found["hint"]
 
 
 @each("payload", PAYLOADS)

@@ -72,6 +72,61 @@ def test_the_bazaars_items() -> None:
     assert reading({"items": [item]}).format == "bazaar"
 
 
+@each(
+    ("terms", "price"),
+    [
+        ({"price": {"amount": "10000", "decimals": 6, "currency": "USDC", "network": "base"}}, "0.01"),
+        ({"price": {"amount": 10000, "decimals": 6, "asset": "USDC"}}, "0.01"),
+        ({"price": {"amount": "0.01", "decimals": 6, "currency": "USDC"}}, "0.01"),
+        ({"price": {"amount": "2", "currency": "USDC"}}, "2"),
+        ({"price": "10000", "decimals": 6, "currency": "USDC"}, "0.01"),
+        ({"price": "2", "decimals": 6, "currency": "USDC"}, "2"),
+        ({"amount": "10000", "assetDecimals": 6, "currency": "USDC", "payTo": PAYEE}, "0.01"),
+        ({"priceMicroUsdc": 10000}, "0.01"),
+        ({"price_micro_usd": "10000"}, "0.01"),
+        ({"microUsdc": 10000}, "0.01"),
+        ({"amount_usdc_micro": 10000}, "0.01"),
+        ({"priceUsdcAtomic": "10000"}, "0.01"),
+        ({"priceUsdCents": 1}, "0.01"),
+        ({"price": "10000 micro-USDC"}, "0.01"),
+        ({"price": "10000 \u00b5USDC"}, "0.01"),
+        ({"priceUsdc": 2}, "2"),
+    ],
+)
+def test_units_are_stated_in_many_ways(terms: Any, price: str) -> None:
+    """Decimals beside an amount, or a key that names the unit: a hundredth of a dollar is never ten thousand dollars."""
+    assert found({"endpoints": [{"path": "/a", **terms}]}) == [("/a", None, price, "terms")]
+
+
+@each(
+    "document",
+    [
+        {"POST /a": {"price": "$0.01"}},
+        {"api": {"v1": {"POST /a": {"price": "$0.01", "description": "d"}}}},
+        {"pricing": {"network": "base", "payTo": PAYEE}, "calls": {"POST /a": "$0.01"}},
+        {"products": [{"name": "A", "price": "$0.01", "checkout": "POST /a"}]},
+        {"products": [{"name": "A", "price": "$0.01", "checkout": {"url": "/a", "method": "POST"}}]},
+        {
+            "products": [
+                {"sku": "1", "pricing": {"amount": "0.01", "currency": "USDC"}, "checkoutUrl": f"POST {SITE}/a"}
+            ]
+        },
+    ],
+)
+def test_methods_in_keys_and_addresses_of_checkouts(document: Any) -> None:
+    """Both say where something is sold."""
+    assert found(document) == [("/a", "POST", "0.01", "terms")]
+
+
+@each("link", ["/openapi.json", f"{SITE}/openapi.yaml", {"url": "/openapi.json"}])
+def test_a_manifest_that_links_its_openapi_document_is_none(link: Any) -> None:
+    """Its calls are read as a manifest's, and the link is reported."""
+    document = {"openapi": link, "x402Version": 1, "endpoints": [{"path": "/a", "price": "$0.01"}]}
+    assert found(document) == [("/a", None, "0.01", "terms")]
+    assert reading(document).format == "manifest"
+    assert (reading(document).link or "").startswith(("/openapi", SITE))
+
+
 def test_version_1_is_normalised() -> None:
     """`maxAmountRequired` is the amount, `base` is eip155:8453, and only the offer may have the address."""
     offer = {

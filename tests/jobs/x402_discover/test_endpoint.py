@@ -89,6 +89,41 @@ def refusal(**fields: Any) -> InvalidField:
     return caught.value
 
 
+def test_an_openapi_document_that_a_manifest_links_is_read() -> None:
+    """On the target's site only."""
+    document = {"openapi": "3.1.0", "paths": {"/a": {"get": {"x-payment-info": {"price": "$0.01"}}}}}
+    for link, asked in (("/spec/v1.json", True), ("https://elsewhere.example.net/v1.json", False)):
+        answer, site = report(
+            {
+                f"GET {SITE}/.well-known/x402": page({"openapi": link, "x402Version": 1}),
+                f"GET {SITE}/spec/v1.json": page(document),
+            }
+        )
+        assert site.asked.count(f"GET {SITE}/spec/v1.json") == asked
+        assert calls(answer) == ([("/a", "GET", "openapi", 0.01)] if asked else [])
+        assert not any("elsewhere" in one for one in site.asked)
+
+
+def test_money_without_a_call_is_a_warning() -> None:
+    """The shape was not understood, perhaps. Prices on an ordinary page are no such sign."""
+    for answers, warned in (
+        ({f"GET {SITE}/.well-known/x402": page({"tariff": {"a": {"price": "one cent in USDC"}}})}, True),
+        ({f"GET {SITE}/": page("<p>Pay with USDC over x402.</p>")}, True),
+        ({f"GET {SITE}/": page("<p>Shoes for $19.99</p>")}, False),
+        ({f"GET {SITE}/": challenge()}, False),
+    ):
+        answer, _ = report(answers)
+        assert any("money is mentioned" in text for text in answer["warnings"]) is warned
+
+
+def test_a_price_above_a_thousand_is_a_warning() -> None:
+    """It is mostly one in atomic units that was taken for whole ones."""
+    for price, warned in ((1000, False), (1000.5, True)):
+        answer, _ = report({f"GET {SITE}/.well-known/x402": page({"endpoints": [{"path": "/a", "priceUsdc": price}]})})
+        assert answer["endpoints"][0]["priceUsdc"] == price
+        assert any("1,000 USDC" in text for text in answer["warnings"]) is warned
+
+
 def test_a_site_that_says_nothing() -> None:
     """Every address is called once, in order, and an empty report is an answer."""
     answer, site = report({f"GET {SITE}/": page("<p>Hello</p>")})
