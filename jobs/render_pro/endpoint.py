@@ -5,6 +5,7 @@
 - The comparison is with this payer's last call for the same page and `extract`; `sinceCursor` names an older one. A fragment
   of the URL does not count. A page that answers 404 or 410 is rendered, too: it is `removed` if it was there before.
 - Every other error of the site is a 502 (`http_status`): what it sent is not the page, and comparing with it would mislead.
+- A challenge or a refusal for programs is no page, whatever its status: a 502 (`bot_wall`).
 - A child process (jobs/engines/page) reads the page, because a hostile one can make this take very long.
 """
 

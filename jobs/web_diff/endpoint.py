@@ -6,6 +6,7 @@
 - `sinceCursor` names one of the last five observations to compare with. A fragment of the URL does not count.
 - A page that answers 404 or 410 is `removed` if it was there before. Every other error of the site is a 502 (`http_status`),
   so a short failure never looks like a change.
+- A challenge or a refusal for programs is no page, whatever its status: a 502 (`bot_wall`).
 - Child processes (jobs/engines/page) read and compare, because a hostile page can make both take very long.
 """
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from jobs.engines.page.article import article
+from jobs.engines.page.bot_wall import bot_wall
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
 from jobs.engines.page.reading import Asked, Method, Reading, reading
@@ -35,8 +36,9 @@ def read(asked: Asked) -> Reading:
     rendered = parsed(asked.html)
     shown = _shown(rendered)
     root, from_source = rendered, False
-    if asked.source and len(shown) < SHORT:
-        source = parsed(asked.source)
+    source = parsed(asked.source) if asked.source and len(shown) < SHORT else None
+    wall = None if rendered is None else bot_wall(rendered, source, shown, status=asked.status)
+    if source is not None:
         source_text = _shown(source)
         if len(source_text) >= LEAST_SOURCE and len(shown) < FAR_SHORTER * len(source_text):
             root, shown, from_source = source, source_text, True
@@ -50,6 +52,7 @@ def read(asked: Asked) -> Reading:
         from_source=from_source,
         metadata=metadata(root, asked.url),
         html_hash=None if rendered is None else markup_hash(rendered),
+        wall=wall,
     )
 
 

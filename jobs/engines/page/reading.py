@@ -27,12 +27,14 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         html: the DOM after the scripts have run.
         source: the document before any script ran; "" when it is not known.
         url: of the page itself.
+        status: the HTTP status that it came with.
         query: what evidence is looked for; None for none.
     """
 
     html: str
     source: str
     url: str
+    status: int = 200
     extract: Extract
     query: str | None
 
@@ -48,6 +50,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         text_hash: SHA-256 of the text without Markdown's signs, white space collapsed.
         html_hash: SHA-256 of the markup without what changes at every load (jobs/engines/page/markup.py); None when it was
         not read.
+        wall: whose wall the page is, when it is no page (jobs/engines/page/bot_wall.py).
     """
 
     markdown: str
@@ -59,6 +62,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     html_hash: str | None
     metadata: Metadata
     focus: Focus | None
+    wall: str | None
 
 
 def examples() -> Iterator[bytes]:
@@ -78,7 +82,14 @@ _EXAMPLE = """<!doctype html><html lang="en">
 
 
 def reading(
-    asked: Asked, text: str, *, method: Method, from_source: bool, metadata: Metadata, html_hash: str | None
+    asked: Asked,
+    text: str,
+    *,
+    method: Method,
+    from_source: bool,
+    metadata: Metadata,
+    html_hash: str | None,
+    wall: str | None = None,
 ) -> Reading:
     """Bound and hash a text that was found, and look for evidence in what is returned."""
     markdown, is_truncated = bounded(normalised(text))
@@ -92,4 +103,5 @@ def reading(
         html_hash=html_hash,
         metadata=metadata,
         focus=None if asked.query is None else evidence(markdown, asked.query),
+        wall=wall,
     )

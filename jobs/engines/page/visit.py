@@ -18,10 +18,9 @@ from jobs.engines.page.reading import Asked, Extract, Reading
 from jobs.engines.page.snapshots import Snapshot
 from jobs.engines.page.text import normalised, sha256
 from jobs.engines.page.tree import MAX_HTML
-from jobs.hosts import PublicUrl
 from jobs.ports import Context
-from jobs.ports.browser import FAILURES, Area, Browser, RenderedPage
-from shared.outcome import UpstreamFailed
+from jobs.ports.browser import FAILURES, Area, RenderedPage
+from shared.outcome import DeadlineExceeded, UpstreamFailed
 
 DEADLINE_S = 25.0
 RENDER_S = 13.0
@@ -31,8 +30,9 @@ COMPARE_S = 2.0
 """Seconds. What is left of the deadline is for waiting: for a browser context and for free children."""
 
 GONE = frozenset({404, 410})
-REASONS = (*FAILURES, "http_status")
-"""`http_status`: the site answered with an error other than 404 and 410, so what it sent is not the page."""
+REASONS = (*FAILURES, "http_status", "bot_wall")
+"""`http_status`: the site answered with an error other than 404 and 410, so what it sent is not the page. `bot_wall`: it sent a
+challenge or a refusal for programs, with any status."""
 
 Status = Literal["new", "same", "changed", "removed"]
 """`new`: there is nothing to compare with. `removed`: the page was there, and now the site answers 404 or 410."""
@@ -113,9 +113,10 @@ def visit(
         BlockedAddress, DeadlineExceeded: as the browser raises them.
     """
     begin = time.monotonic()
-    page = _rendered(context.ports.browser, checked_url(url, context.site), screenshot, begin + RENDER_S)
+    address = checked_url(url, context.site)
+    page = context.ports.browser.render(address, screenshot=screenshot, deadline=begin + RENDER_S)
     at = _iso(context.ports.clock.now())
-    found = _read(page, extract, query, context, begin)
+    found = _read_page(page, extract, query, context, begin)
     earlier = snapshots.read(context.previous)
     previous = _previous(earlier, previous_markdown, since_cursor)
     is_gone = page.http_status in GONE
@@ -137,17 +138,30 @@ def visit(
     )
 
 
-def _rendered(browser: Browser, url: PublicUrl, screenshot: Area | None, deadline: float) -> RenderedPage:
-    page = browser.render(url, screenshot=screenshot, deadline=deadline)
-    if not 200 <= page.http_status < 300 and page.http_status not in GONE:
-        detail = f"The site answered with HTTP status {page.http_status}."
-        raise UpstreamFailed(detail, reason="http_status", is_final=page.http_status in http_status.FINAL)
-    return page
+def _read_page(page: RenderedPage, extract: Extract, query: str | None, context: Context, begin: float) -> Reading:
+    """Read what the site sent, if it is the page."""
+    is_error = not 200 <= page.http_status < 300 and page.http_status not in GONE
+    error = UpstreamFailed(
+        f"The site answered with HTTP status {page.http_status}.",
+        reason="http_status",
+        is_final=page.http_status in http_status.FINAL,
+    )
+    try:
+        found = _read(page, extract, query, context, begin)
+    except (UpstreamFailed, DeadlineExceeded):
+        if is_error:
+            raise error from None
+        raise
+    if found.wall:
+        raise UpstreamFailed(f"The site shows programs a challenge or a refusal of {found.wall}.", reason="bot_wall")
+    if is_error:
+        raise error
+    return found
 
 
 def _read(page: RenderedPage, extract: Extract, query: str | None, context: Context, begin: float) -> Reading:
     html, source = _encodable(page.html), _encodable(page.source)
-    asked = Asked(html=html, source=source, url=page.final_url, extract=extract, query=query)
+    asked = Asked(html=html, source=source, url=page.final_url, status=page.http_status, extract=extract, query=query)
     argument = msgspec.msgpack.encode(asked)
     run = context.ports.calculations.run
     wait_until = begin + DEADLINE_S - READ_S - READ_TEXT_S - COMPARE_S
