@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -58,6 +59,10 @@ def checked_url(text: str, site: Site) -> PublicUrl:
     return checked(public_url, text, site, field="url")
 
 
-def subject(endpoint: str, url: str, extract: str, site: Site) -> str:
-    """What an observation is about: one endpoint's view of one page. Two URLs that differ in their fragments are one page."""
-    return f"{endpoint}\n{checked_url(url, site)}\n{extract}"
+def subject(endpoint: str, url: str, extract: str, site: Site, without: Sequence[str] = ()) -> str:
+    """What an observation is about: one endpoint's view of one page. Two URLs that differ in their fragments are one page.
+
+    Args:
+        without: selectors of elements that the view leaves out.
+    """
+    return "\n".join((endpoint, str(checked_url(url, site)), extract, *without))

@@ -7,6 +7,7 @@ import msgspec
 
 from jobs.engines.page.article import article
 from jobs.engines.page.bot_wall import bot_wall
+from jobs.engines.page.ignoring import without_elements
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
 from jobs.engines.page.reading import Asked, Method, Reading, reading
@@ -38,6 +39,12 @@ def read(asked: Asked) -> Reading:
     root, from_source = rendered, False
     source = parsed(asked.source) if asked.source and len(shown) < SHORT else None
     wall = None if rendered is None else bot_wall(rendered, source, shown, status=asked.status)
+    taken_out = 0
+    if asked.without and rendered is not None:
+        taken_out = without_elements(rendered, asked.without)
+        if source is not None:
+            without_elements(source, asked.without)
+        shown = _shown(rendered)
     if source is not None:
         source_text = _shown(source)
         if len(source_text) >= LEAST_SOURCE and len(shown) < FAR_SHORTER * len(source_text):
@@ -53,6 +60,7 @@ def read(asked: Asked) -> Reading:
         metadata=metadata(root, asked.url),
         html_hash=None if rendered is None else markup_hash(rendered),
         wall=wall,
+        taken_out=taken_out,
     )
 
 
@@ -62,8 +70,12 @@ def _shown(root: Element | None) -> str:
 
 def _text(root: Element, asked: Asked, shown: str) -> tuple[str, Method]:
     if asked.extract == "text":
-        return shown or scanned_text(asked.html, is_markdown=False), "body"
+        return shown or _scanned(asked), "body"
     if asked.extract == "article" and (found := article(root, len(shown))) is not None:
         return found
     # libxml2 drops what is deeper than 256 elements. Where that is all, it is read without a tree.
-    return body_text(body_of(root), is_markdown=True) or scanned_text(asked.html, is_markdown=True), "body"
+    return body_text(body_of(root), is_markdown=True) or _scanned(asked), "body"
+
+
+def _scanned(asked: Asked) -> str:
+    return "" if asked.without else scanned_text(asked.html, is_markdown=asked.extract != "text")

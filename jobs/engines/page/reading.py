@@ -29,6 +29,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         url: of the page itself.
         status: the HTTP status that it came with.
         query: what evidence is looked for; None for none.
+        without: CSS selectors of elements that are taken out before.
     """
 
     html: str
@@ -37,6 +38,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     status: int = 200
     extract: Extract
     query: str | None
+    without: tuple[str, ...] = ()
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +53,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         html_hash: SHA-256 of the markup without what changes at every load (jobs/engines/page/markup.py); None when it was
         not read.
         wall: whose wall the page is, when it is no page (jobs/engines/page/bot_wall.py).
+        taken_out: how many elements the selectors have found.
     """
 
     markdown: str
@@ -63,13 +66,16 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     metadata: Metadata
     focus: Focus | None
     wall: str | None
+    taken_out: int
 
 
 def examples() -> Iterator[bytes]:
     """A page with every kind of block, read with and without Markdown."""
     extracts: tuple[Extract, ...] = ("article", "text")
     for extract in extracts:
-        asked = Asked(html=_EXAMPLE, source=_EXAMPLE, url="https://shop.example/", extract=extract, query="tea")
+        asked = Asked(
+            html=_EXAMPLE, source=_EXAMPLE, url="https://shop.example/", extract=extract, query="tea", without=("nav",)
+        )
         yield msgspec.msgpack.encode(asked)
 
 
@@ -90,6 +96,7 @@ def reading(
     metadata: Metadata,
     html_hash: str | None,
     wall: str | None = None,
+    taken_out: int = 0,
 ) -> Reading:
     """Bound and hash a text that was found, and look for evidence in what is returned."""
     markdown, is_truncated = bounded(normalised(text))
@@ -104,4 +111,5 @@ def reading(
         metadata=metadata,
         focus=None if asked.query is None else evidence(markdown, asked.query),
         wall=wall,
+        taken_out=taken_out,
     )

@@ -13,6 +13,7 @@ from jobs import http_status
 from jobs.engines.page import compare, read_page, read_text, snapshots
 from jobs.engines.page.compare import Diff, Texts
 from jobs.engines.page.fields import checked_url
+from jobs.engines.page.ignoring import Ignore
 from jobs.engines.page.metadata import language_tag, line
 from jobs.engines.page.reading import Asked, Extract, Reading
 from jobs.engines.page.snapshots import Snapshot
@@ -100,6 +101,7 @@ def visit(
     screenshot: Area | None = None,
     previous_markdown: str | None = None,
     since_cursor: str | None = None,
+    ignore: Ignore | None = None,
 ) -> Visit:
     """Visit a page.
 
@@ -107,6 +109,7 @@ def visit(
         query: what evidence is looked for.
         previous_markdown: the text to compare with, in the place of a stored one.
         since_cursor: names the stored observation to compare with. When it is not kept any more, the last one counts.
+        ignore: what does not count as a change.
 
     Raises:
         UpstreamFailed: one of REASONS.
@@ -116,10 +119,12 @@ def visit(
     address = checked_url(url, context.site)
     page = context.ports.browser.render(address, screenshot=screenshot, deadline=begin + RENDER_S)
     at = _iso(context.ports.clock.now())
-    found = _read_page(page, extract, query, context, begin)
+    without = ignore.elements if ignore else ()
+    found = _read_page(page, extract, query, without, context, begin)
     earlier = snapshots.read(context.previous)
     previous = _previous(earlier, previous_markdown, since_cursor)
     is_gone = page.http_status in GONE
+    diff = _diff(previous, found, ignore, context, begin) if previous else None
     name = snapshots.observation_id(
         final_url=page.final_url, extract=extract, markdown_hash=found.markdown_hash, text_hash=found.text_hash
     )
@@ -127,18 +132,20 @@ def visit(
         page=page,
         reading=found,
         at=at,
-        status=_status(previous, found, is_gone=is_gone),
+        status=_status(previous, found, diff, is_gone=is_gone),
         baseline=previous.baseline if previous else "none",
         previous_hash=previous.markdown_hash if previous else None,
         compared_with=previous.snapshot if previous else None,
         since_found=None if since_cursor is None else any(item.cursor == since_cursor for item in earlier),
-        diff=_diff(previous, found, context, begin) if previous else None,
+        diff=diff,
         kept=snapshots.noted(found, earlier, observation_id=name, at=at, is_gone=is_gone),
         last=earlier[0] if earlier else None,
     )
 
 
-def _read_page(page: RenderedPage, extract: Extract, query: str | None, context: Context, begin: float) -> Reading:
+def _read_page(
+    page: RenderedPage, extract: Extract, query: str | None, without: tuple[str, ...], context: Context, begin: float
+) -> Reading:
     """Read what the site sent, if it is the page."""
     is_error = not 200 <= page.http_status < 300 and page.http_status not in GONE
     error = UpstreamFailed(
@@ -147,7 +154,7 @@ def _read_page(page: RenderedPage, extract: Extract, query: str | None, context:
         is_final=page.http_status in http_status.FINAL,
     )
     try:
-        found = _read(page, extract, query, context, begin)
+        found = _read(page, extract, query, without, context, begin)
     except (UpstreamFailed, DeadlineExceeded):
         if is_error:
             raise error from None
@@ -159,15 +166,27 @@ def _read_page(page: RenderedPage, extract: Extract, query: str | None, context:
     return found
 
 
-def _read(page: RenderedPage, extract: Extract, query: str | None, context: Context, begin: float) -> Reading:
+def _read(
+    page: RenderedPage, extract: Extract, query: str | None, without: tuple[str, ...], context: Context, begin: float
+) -> Reading:
     html, source = _encodable(page.html), _encodable(page.source)
-    asked = Asked(html=html, source=source, url=page.final_url, status=page.http_status, extract=extract, query=query)
+    asked = Asked(
+        html=html,
+        source=source,
+        url=page.final_url,
+        status=page.http_status,
+        extract=extract,
+        query=query,
+        without=without,
+    )
     argument = msgspec.msgpack.encode(asked)
     run = context.ports.calculations.run
     wait_until = begin + DEADLINE_S - READ_S - READ_TEXT_S - COMPARE_S
     try:
         raw = run(read_page.NAME, argument, limit_s=READ_S, deadline=wait_until)
     except UpstreamFailed:  # too much for one child
+        if without:  # all text would be compared with a text without these elements
+            raise
         raw = run(read_text.NAME, argument, limit_s=READ_TEXT_S, deadline=wait_until + READ_S)
     return msgspec.msgpack.decode(raw, type=Reading)
 
@@ -188,23 +207,23 @@ def _previous(earlier: Sequence[Snapshot], supplied: str | None, since_cursor: s
     return _Earlier("stored", found.markdown, found.markdown_hash, found.is_gone, found)
 
 
-def _status(previous: _Earlier | None, found: Reading, *, is_gone: bool) -> Status:
-    if previous is None:
+def _status(previous: _Earlier | None, found: Reading, diff: Diff | None, *, is_gone: bool) -> Status:
+    if previous is None or diff is None:
         return "new"
     if is_gone and not previous.is_gone:
         return "removed"
-    return "same" if (previous.markdown_hash, previous.is_gone) == (found.markdown_hash, is_gone) else "changed"
+    return "same" if not diff.hunks and previous.is_gone == is_gone else "changed"
 
 
-def _diff(previous: _Earlier, found: Reading, context: Context, begin: float) -> Diff:
+def _diff(previous: _Earlier, found: Reading, ignore: Ignore | None, context: Context, begin: float) -> Diff:
     if previous.markdown_hash == found.markdown_hash:
         return compare.compared(found.markdown, found.markdown)
-    argument = msgspec.msgpack.encode(Texts(previous.markdown, found.markdown))
+    argument = msgspec.msgpack.encode(Texts(previous.markdown, found.markdown, ignore))
     deadline = begin + DEADLINE_S - COMPARE_S
     try:
         raw = context.ports.calculations.run(compare.NAME, argument, limit_s=COMPARE_S, deadline=deadline)
     except UpstreamFailed:  # too much for one child
-        return compare.compared(previous.markdown, found.markdown, max_cells=0)
+        return compare.compared(previous.markdown, found.markdown, ignore=ignore, max_cells=0)
     return msgspec.msgpack.decode(raw, type=Diff)
 
 
