@@ -24,7 +24,7 @@ from jobs.engines.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
 from jobs.ports import Context
-from jobs.ports.browser import Area, Screenshot
+from jobs.ports.browser import Area, NotDrawn, Screenshot
 from jobs.render_pro.example import EXAMPLE
 from jobs.site import Site, SiteRequest
 from shared.endpoint import Category, Endpoint, Flavour, Pool
@@ -120,7 +120,14 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     markdown_truncated: fields.IsCut
     focus: Annotated[Focus | None, doc("Evidence for `focus` of the request. Null when none was asked for.")]
     snapshot: Annotated[
-        Snapshot | None, doc("The picture. Null when none was asked for, or it could not be drawn in time.")
+        Snapshot | None, doc("The picture. Null when none was asked for, or there is none: `snapshotMissing` says why.")
+    ]
+    snapshot_missing: Annotated[
+        NotDrawn | None,
+        doc(
+            "Why there is no picture: drawing it took too long (`timeout`), its file is larger than 1.5 MB (`too_large`), or "
+            "the browser could not draw the page (`not_drawn`). Null with a picture, or when none was asked for."
+        ),
     ]
     hashes: Hashes
     comparison: Comparison
@@ -146,6 +153,7 @@ def run(request: Request, context: Context) -> Observed:
 
 def _response(request: Request, found: Visit, context: Context) -> Response:
     page, text, paid = found.page, found.reading, context.payment
+    picture = page.screenshot if isinstance(page.screenshot, Screenshot) else None
     return Response(
         ok=True,
         url=request.url,
@@ -164,12 +172,13 @@ def _response(request: Request, found: Visit, context: Context) -> Response:
         markdown=text.markdown,
         markdown_truncated=text.is_truncated,
         focus=text.focus,
-        snapshot=_snapshot(page.screenshot) if page.screenshot else None,
+        snapshot=_snapshot(picture) if picture else None,
+        snapshot_missing=None if isinstance(page.screenshot, Screenshot) else page.screenshot,
         hashes=Hashes(
             markdown=text.markdown_hash,
             text=text.text_hash,
             html=text.html_hash,
-            visual=pixel_hash(page.screenshot) if page.screenshot else None,
+            visual=pixel_hash(picture) if picture else None,
         ),
         comparison=_comparison(found),
         cursor=found.snapshot.cursor,

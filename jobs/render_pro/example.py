@@ -36,6 +36,7 @@ EXAMPLE = Example(
             ],
         },
         "snapshot": None,
+        "snapshotMissing": None,
         "hashes": {
             "markdown": page.MARKDOWN_HASH,
             "text": "27e841f33bd8aa1377e9f49a33f8d7bf9609c9b02504da4844bea26be6908707",
