@@ -19,6 +19,7 @@ import msgspec
 
 from jobs.engines.page import fields, snapshots
 from jobs.engines.page.evidence import Focus
+from jobs.engines.page.links import Image, Link
 from jobs.engines.page.screenshot import pixel_hash
 from jobs.engines.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.fields import Ok, Time, doc
@@ -44,6 +45,8 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     screenshot: Annotated[bool, doc("Whether to return a picture of the page.")] = False
     full_page: Annotated[bool, doc("Whether the picture shows up to 4,000 pixels of height instead of 800.")] = False
     since_cursor: fields.Since | None = None
+    links: Annotated[bool, doc("Whether to return the page's links.")] = False
+    images: Annotated[bool, doc("Whether to return the addresses of the page's images.")] = False
 
     def check(self, site: Site) -> None:
         fields.checked_url(self.url, site)
@@ -112,6 +115,18 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         Time | None, doc("When the page was published, ISO 8601 in UTC. Null when it does not say.")
     ]
     link_count: Annotated[int, doc("How many links the page has.")]
+    links: Annotated[
+        list[Link] | None,
+        doc(
+            "The first 200 links, each target once, in the page's order. Null when none were asked for, or they were not read."
+        ),
+    ]
+    images: Annotated[
+        list[Image] | None,
+        doc(
+            "The first 200 images, each once, in the page's order. Null when none were asked for, or they were not read."
+        ),
+    ]
     extract: fields.Extracted
     method: fields.Found
     from_source: fields.FromSource
@@ -147,6 +162,8 @@ def run(request: Request, context: Context) -> Observed:
         query=request.focus if request.focus and request.focus.strip() else None,
         screenshot=area,
         since_cursor=request.since_cursor,
+        links=request.links,
+        images=request.images,
     )
     return Observed(_response(request, found, context), snapshots.write(found.kept))
 
@@ -165,6 +182,8 @@ def _response(request: Request, found: Visit, context: Context) -> Response:
         author=text.metadata.author,
         published_at=text.metadata.published_at,
         link_count=text.metadata.link_count,
+        links=text.links,
+        images=text.images,
         extract=request.extract,
         method=text.method,
         from_source=text.from_source,

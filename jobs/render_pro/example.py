@@ -16,6 +16,8 @@ EXAMPLE = Example(
         "author": "Ann Chor",
         "publishedAt": "2026-11-02T07:00:00Z",
         "linkCount": 3,
+        "links": None,
+        "images": None,
         **page.EXTRACTION,
         "markdown": page.MARKDOWN,
         "markdownTruncated": False,

@@ -8,6 +8,7 @@ import msgspec
 from jobs.engines.page.article import article
 from jobs.engines.page.bot_wall import bot_wall
 from jobs.engines.page.ignoring import without_elements
+from jobs.engines.page.links import images, links
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
 from jobs.engines.page.reading import Asked, Method, Reading, reading
@@ -61,6 +62,8 @@ def read(asked: Asked) -> Reading:
         html_hash=None if rendered is None else markup_hash(rendered),
         wall=wall,
         taken_out=taken_out,
+        links=links(root, asked.url) if asked.with_links else None,
+        images=images(root, asked.url) if asked.with_images else None,
     )
 
 

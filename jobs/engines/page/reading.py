@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from jobs.engines.page.evidence import Focus, evidence
+from jobs.engines.page.links import Image, Link
 from jobs.engines.page.metadata import Metadata
 from jobs.engines.page.text import bounded, normalised, sha256
 
@@ -30,6 +31,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         status: the HTTP status that it came with.
         query: what evidence is looked for; None for none.
         without: CSS selectors of elements that are taken out before.
+        with_links, with_images: whether the page's links and images are wanted.
     """
 
     html: str
@@ -39,6 +41,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     extract: Extract
     query: str | None
     without: tuple[str, ...] = ()
+    with_links: bool = False
+    with_images: bool = False
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +58,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         not read.
         wall: whose wall the page is, when it is no page (jobs/engines/page/bot_wall.py).
         taken_out: how many elements the selectors have found.
+        links, images: of the page; None when they were not wanted, or the page was read without a tree.
     """
 
     markdown: str
@@ -67,6 +72,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     focus: Focus | None
     wall: str | None
     taken_out: int
+    links: list[Link] | None
+    images: list[Image] | None
 
 
 def examples() -> Iterator[bytes]:
@@ -74,7 +81,14 @@ def examples() -> Iterator[bytes]:
     extracts: tuple[Extract, ...] = ("article", "text")
     for extract in extracts:
         asked = Asked(
-            html=_EXAMPLE, source=_EXAMPLE, url="https://shop.example/", extract=extract, query="tea", without=("nav",)
+            html=_EXAMPLE,
+            source=_EXAMPLE,
+            url="https://shop.example/",
+            extract=extract,
+            query="tea",
+            without=("nav",),
+            with_links=True,
+            with_images=True,
         )
         yield msgspec.msgpack.encode(asked)
 
@@ -97,6 +111,8 @@ def reading(
     html_hash: str | None,
     wall: str | None = None,
     taken_out: int = 0,
+    links: list[Link] | None = None,
+    images: list[Image] | None = None,
 ) -> Reading:
     """Bound and hash a text that was found, and look for evidence in what is returned."""
     markdown, is_truncated = bounded(normalised(text))
@@ -112,4 +128,6 @@ def reading(
         focus=None if asked.query is None else evidence(markdown, asked.query),
         wall=wall,
         taken_out=taken_out,
+        links=links,
+        images=images,
     )

@@ -102,6 +102,8 @@ def visit(
     previous_markdown: str | None = None,
     since_cursor: str | None = None,
     ignore: Ignore | None = None,
+    links: bool = False,
+    images: bool = False,
 ) -> Visit:
     """Visit a page.
 
@@ -110,6 +112,7 @@ def visit(
         previous_markdown: the text to compare with, in the place of a stored one.
         since_cursor: names the stored observation to compare with. When it is not kept any more, the last one counts.
         ignore: what does not count as a change.
+        links, images: whether those of the page are wanted.
 
     Raises:
         UpstreamFailed: one of REASONS.
@@ -119,8 +122,18 @@ def visit(
     address = checked_url(url, context.site)
     page = context.ports.browser.render(address, screenshot=screenshot, deadline=begin + RENDER_S)
     at = _iso(context.ports.clock.now())
-    without = ignore.elements if ignore else ()
-    found = _read_page(page, extract, query, without, context, begin)
+    asked = Asked(
+        html=_encodable(page.html),
+        source=_encodable(page.source),
+        url=page.final_url,
+        status=page.http_status,
+        extract=extract,
+        query=query,
+        without=ignore.elements if ignore else (),
+        with_links=links,
+        with_images=images,
+    )
+    found = _read_page(asked, context, begin)
     earlier = snapshots.read(context.previous)
     previous = _previous(earlier, previous_markdown, since_cursor)
     is_gone = page.http_status in GONE
@@ -143,18 +156,16 @@ def visit(
     )
 
 
-def _read_page(
-    page: RenderedPage, extract: Extract, query: str | None, without: tuple[str, ...], context: Context, begin: float
-) -> Reading:
+def _read_page(asked: Asked, context: Context, begin: float) -> Reading:
     """Read what the site sent, if it is the page."""
-    is_error = not 200 <= page.http_status < 300 and page.http_status not in GONE
+    is_error = not 200 <= asked.status < 300 and asked.status not in GONE
     error = UpstreamFailed(
-        f"The site answered with HTTP status {page.http_status}.",
+        f"The site answered with HTTP status {asked.status}.",
         reason="http_status",
-        is_final=page.http_status in http_status.FINAL,
+        is_final=asked.status in http_status.FINAL,
     )
     try:
-        found = _read(page, extract, query, without, context, begin)
+        found = _read(asked, context, begin)
     except (UpstreamFailed, DeadlineExceeded):
         if is_error:
             raise error from None
@@ -166,26 +177,14 @@ def _read_page(
     return found
 
 
-def _read(
-    page: RenderedPage, extract: Extract, query: str | None, without: tuple[str, ...], context: Context, begin: float
-) -> Reading:
-    html, source = _encodable(page.html), _encodable(page.source)
-    asked = Asked(
-        html=html,
-        source=source,
-        url=page.final_url,
-        status=page.http_status,
-        extract=extract,
-        query=query,
-        without=without,
-    )
+def _read(asked: Asked, context: Context, begin: float) -> Reading:
     argument = msgspec.msgpack.encode(asked)
     run = context.ports.calculations.run
     wait_until = begin + DEADLINE_S - READ_S - READ_TEXT_S - COMPARE_S
     try:
         raw = run(read_page.NAME, argument, limit_s=READ_S, deadline=wait_until)
     except UpstreamFailed:  # too much for one child
-        if without:  # all text would be compared with a text without these elements
+        if asked.without:  # all text would be compared with a text without these elements
             raise
         raw = run(read_text.NAME, argument, limit_s=READ_TEXT_S, deadline=wait_until + READ_S)
     return msgspec.msgpack.decode(raw, type=Reading)
