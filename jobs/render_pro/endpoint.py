@@ -129,6 +129,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ]
     extract: fields.Extracted
     method: fields.Found
+    kind: fields.PageKind
+    coverage: fields.Coverage
     from_source: fields.FromSource
     timed_out: fields.TimedOut
     markdown: fields.Markdown
@@ -186,6 +188,8 @@ def _response(request: Request, found: Visit, context: Context) -> Response:
         images=text.images,
         extract=request.extract,
         method=text.method,
+        kind=text.kind,
+        coverage=text.coverage,
         from_source=text.from_source,
         timed_out=page.timed_out,
         markdown=text.markdown,

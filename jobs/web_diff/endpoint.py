@@ -63,6 +63,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     title: fields.Title
     extract: fields.Extracted
     method: fields.Found
+    kind: fields.PageKind
+    coverage: fields.Coverage
     from_source: fields.FromSource
     timed_out: fields.TimedOut
     changed: Annotated[bool, doc("Whether the page differs from what it was compared with. False the first time.")]
@@ -123,6 +125,8 @@ def _response(request: Request, found: Visit) -> Response:
         title=found.title,
         extract=request.extract,
         method=text.method,
+        kind=text.kind,
+        coverage=text.coverage,
         from_source=text.from_source,
         timed_out=page.timed_out,
         changed=found.status in ("changed", "removed"),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.engines.page.kinds import Kind
 from jobs.engines.page.reading import Extract, Method
 from jobs.fields import doc
 from jobs.hosts import MAX_URL, PublicUrl, checked, public_url
@@ -36,7 +37,22 @@ HttpStatus = Annotated[int, doc("The HTTP status of the page.")]
 Title = Annotated[str | None, doc("The page's title. Null when it has none.")]
 Extracted = Annotated[Extract, doc("Which text was extracted: that of the request.")]
 Found = Annotated[
-    Method, doc("How it was found: trafilatura's `precision` or `default`, or `body`: all that the page shows.")
+    Method,
+    doc(
+        "How it was found: trafilatura's `precision` or `default`; `main`, by the page's structure; or `body`, all that "
+        "the page shows."
+    ),
+]
+PageKind = Annotated[
+    Kind | None,
+    doc("What the page was taken for, which decides how its main text is found. Null when it took too much to read."),
+]
+Coverage = Annotated[
+    float | None,
+    doc(
+        "The share of the page's main text that was extracted, from 0 to 1, before it was cut. Where it is low, `full` may "
+        "hold what you miss. Null as with `kind`."
+    ),
 ]
 FromSource = Annotated[
     bool, doc("Whether the text is the document's as it was sent, because scripts had removed most of it.")

@@ -23,7 +23,7 @@ MAX_SELECTOR = 200
 MAX_TEXT = 500
 
 _NUMBER = re.compile(r"(?<!\w)[-+\u2212\u00b1~]?\d(?:[\d.,:/'\u2019-]*\d)?(?:st|nd|rd|th)?(?!\w)|\d(?:[\d.,:]*\d)?")
-_MONTHS = (
+MONTHS = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
     "|dec(?:ember)?|januar|jänner|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août"
     "|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre"
@@ -33,7 +33,7 @@ _MONTHS = (
 _WEEKDAYS = (
     "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 )
-_BESIDE = rf"(?:{_MONTHS}|{_WEEKDAYS}|am|pm|utc|gmt|uhr|at|de|um)"
+_BESIDE = rf"(?:{MONTHS}|{_WEEKDAYS}|am|pm|utc|gmt|uhr|at|de|um)"
 _DATE = re.compile(rf"(?:\b{_BESIDE}\b[.,]? ?){{0,4}}\b0\b(?:[.,]? (?:0|{_BESIDE})\b){{0,6}}", re.IGNORECASE)
 _UNITS = "(?:sec(?:ond)?|min(?:ute)?|h(?:ou)?r|day|week|month|year)s?"
 _AGO = re.compile(

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from jobs.engines.page.evidence import Focus, evidence
+from jobs.engines.page.kinds import Kind
 from jobs.engines.page.links import Image, Link
 from jobs.engines.page.metadata import Metadata
 from jobs.engines.page.text import bounded, normalised, sha256
@@ -16,7 +17,7 @@ Extract = Literal["article", "full", "text"]
 """`article`: the main text as Markdown. `full`: all that the page shows, as Markdown. `text`: the same without Markdown's
 signs."""
 
-Method = Literal["precision", "default", "body"]
+Method = Literal["precision", "default", "main", "body"]
 
 _SIGNS = str.maketrans("", "", "*_`~#>|\\-")
 
@@ -51,7 +52,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         markdown: normalised, of whole blocks, at most 60,000 code points.
         is_truncated: there was more.
-        method: how it was found: `precision` and `default` are trafilatura's modes; `body` is all that the page shows.
+        method: how it was found: `precision` and `default` are trafilatura's modes; `main` is the main text by the page's
+            structure; `body` is all that the page shows.
+        kind: what the page was taken for; None when it was read without a tree.
+        coverage: the share of the page's main text that was found, from 0 to 1, before it was cut; None as with `kind`.
         from_source: it was read from the document before any script ran, because scripts had removed most of it.
         text_hash: SHA-256 of the text without Markdown's signs, white space collapsed.
         html_hash: SHA-256 of the markup without what changes at every load (jobs/engines/page/markup.py); None when it was
@@ -64,6 +68,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     markdown: str
     is_truncated: bool
     method: Method
+    kind: Kind | None
+    coverage: float | None
     from_source: bool
     markdown_hash: str
     text_hash: str
@@ -111,6 +117,8 @@ def reading(
     html_hash: str | None,
     wall: str | None = None,
     taken_out: int = 0,
+    kind: Kind | None = None,
+    coverage: float | None = None,
     links: list[Link] | None = None,
     images: list[Image] | None = None,
 ) -> Reading:
@@ -120,6 +128,8 @@ def reading(
         markdown=markdown,
         is_truncated=is_truncated,
         method=method,
+        kind=kind,
+        coverage=coverage,
         from_source=from_source,
         markdown_hash=sha256(markdown),
         text_hash=sha256(" ".join(markdown.translate(_SIGNS).split())),

@@ -8,7 +8,7 @@ from jobs.engines.page.tree import Element, walk
 from jobs.engines.text.names import names
 
 _SPACE = re.compile(r"[ \t\n\r\f\u00a0]+")
-_INLINE = names(
+INLINE = names(
     """
     a abbr acronym b bdi bdo big button cite code data del dfn em font i img input ins kbd label mark nobr picture q
     rp rt ruby s samp small source span strike strong sub sup time tt u var wbr
@@ -93,7 +93,7 @@ class Writer:
         """An element begins."""
         if tag in _CODE and self._is_markdown:
             self._code.append(len(self._line))
-        if tag in _INLINE:
+        if tag in INLINE:
             return
         if tag in ("td", "th"):
             self._start_cell()
@@ -117,7 +117,7 @@ class Writer:
         """An element ends."""
         if tag in _CODE and self._code:
             self._end_code(self._code.pop())
-        if tag in _INLINE or tag in ("td", "th"):
+        if tag in INLINE or tag in ("td", "th"):
             return
         if tag in ("ul", "ol") and self._lists:
             self.break_line()

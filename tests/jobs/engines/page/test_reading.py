@@ -256,7 +256,7 @@ def test_an_article_that_the_precision_mode_misses_is_found_by_the_default_mode(
     assert (found.method, found.markdown.count(LONG.strip())) == ("default", 21)
 
 
-def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_librarys_own_error_leaves_the_main_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page must not decide whether a call fails."""
 
     def fail(*_: object, **__: object) -> str:
@@ -265,7 +265,7 @@ def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.
     importlib.import_module("trafilatura.core")
     monkeypatch.setattr("trafilatura.core.extract", fail)
     found = read(f"<nav>Menu</nav><p>{LONG}</p>")
-    assert (found.method, found.markdown) == ("body", f"Menu\n\n{LONG.strip()}")
+    assert (found.method, found.markdown) == ("main", LONG.strip())
 
 
 @each("html", ["", "   ", "\x00", "<", "</", "<!--", "<p", "&#1114112;", "<html></html>", "plain text", "\ud800"])
