@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import sys
@@ -12,18 +11,21 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from api.hang_up import pass_on
 from api.redis_client import run_check
 from shared.observability import tracing
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
 from shared.observability.metrics import metrics
 from shared.process.allocator import keep_freed_memory
+from shared.process.command_line import command_line
 from shared.process.forked_workers import prepare_forks
 from shared.process.gc_tuning import tune_gc
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
 from shared.sealing.keys import read_sealing_keys
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
+from shared.servers.queue_start import checked_by_api, refuse_wrong_queue
 from shared.settings.service import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -46,8 +48,9 @@ def application() -> Rsgi:
     Raises:
         SystemExit: with a sentence about a setting that cannot be used.
     """
-    from api.app import create_app
+    from api.app import RELOAD, create_app
     from api.draining import Draining
+    from api.hang_up import HangUp
     from api.rsgi import Rsgi
     from jobs.packages import RefusedPackage
 
@@ -60,17 +63,17 @@ def application() -> Rsgi:
     tune_gc()
     keep_freed_memory()
     redact_logs()
-    return Rsgi(app, app.lifespan, Draining(settings.host, settings.port))
+    return Rsgi(app, app.lifespan, Draining(settings.host, settings.port), HangUp(app.state[RELOAD]))
 
 
 def serve(application: str, host: str, port: int, log: str) -> None:
-    """Run the HTTP server until SIGTERM.
+    """Run the HTTP server until SIGTERM. SIGHUP is the application's.
 
     Args:
         application: the function that builds what it serves, ``module:function``.
         log: COINSLOT_LOG.
     """
-    Server(
+    server = Server(
         application,
         factory=True,
         address=host,
@@ -88,18 +91,21 @@ def serve(application: str, host: str, port: int, log: str) -> None:
         # A request head well above 32 KB is 431; granian takes 420 KB by default.
         http1_settings=HTTP1Settings(header_read_timeout=IDLE_S * 1000, max_buffer_size=32 * 1024),
         workers_kill_timeout=40,
-    ).serve()
+    )
+    pass_on(server)
+    server.serve()
 
 
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
-    parser = argparse.ArgumentParser(prog="python -m api", description="Run the API.")
+    parser = command_line("python -m api", "Run the API.")
     parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
     arguments = parser.parse_args()
     settings = read_settings(os.environ)
     refuse_root(settings)
     read_sealing_keys(settings)  # report a mistake before anything is served
     refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
+    refuse_wrong_queue(settings, checked_by_api(), run_check)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

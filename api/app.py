@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from litestar import Litestar, Request, Response, asgi
+from litestar.datastructures import State
 from litestar.exceptions import HTTPException, NotFoundException
 
 from api.call_log import CallLog
@@ -31,6 +32,7 @@ from api.payment.gate import PaymentGate
 from api.payment.headers import PAYMENT_SIGNATURE, X_PAYMENT
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
+from api.payment.price_lists import PriceLists
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
@@ -43,7 +45,9 @@ from api.replicated import ReplicatedRedis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
 from api.sharded import as_one
-from jobs.catalogue import installed, updated
+from api.shop import Shop
+from jobs import price_list
+from jobs.catalogue import installed
 from jobs.site import site_of
 from shared.endpoint import Endpoint
 from shared.observability import tracing
@@ -55,6 +59,9 @@ from shared.settings.egress import egress
 from shared.settings.service import Settings
 
 log = logging.getLogger(__name__)
+
+RELOAD = "reload"
+"""The key of the app's state that has the function which reads the price list again."""
 
 
 def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] | None = None) -> Litestar:
@@ -76,12 +83,6 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
     sold_on = (*rails, channels) if channels else rails
     configured = {rail.rail for rail in rails}
     binder = Binder(master, previous)
-    gates = tuple(
-        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names)
-        for endpoint in _readable(catalogue, settings)
-        if configured.intersection(endpoint.rails)
-    )
-    renderer = PageRenderer(gates, settings.base_url)
     places, known = settings.ledger_places, known_servers(settings)
     ledger_servers = replicated_servers = [Redis(url, place=place, is_known=place in known) for url, place in places]
     if settings.ledger_replicas:
@@ -89,6 +90,15 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             ReplicatedRedis(url, settings.ledger_replicas, place=place, is_known=place in known)
             for url, place in places
         ]
+    read_prices = partial(price_list.read, settings, catalogue)
+    price_lists = PriceLists(as_one(replicated_servers), read_prices())
+    gates = tuple(
+        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names)
+        for endpoint in _readable(catalogue, settings)
+        if configured.intersection(endpoint.rails)
+    )
+    shop = Shop(gates, price_lists, read_prices)
+    renderer = PageRenderer(gates, settings.base_url)
     queue_redis = Redis(settings.redis_url(settings.queue_url))
     # The reader blocks in Redis, which would hold up every other command on its connection.
     replies_redis = Redis(settings.redis_url(settings.queue_url), timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
@@ -109,12 +119,13 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         binder=binder,
         answers=AnswerSealer(master, previous),
         site=site,
+        price_lists=price_lists,
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
     channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
-    readiness = Readiness(replicated_servers, queue_redis, pools, rails, gates, catalogue)
+    readiness = Readiness(replicated_servers, queue_redis, pools, rails, gates, partial(_sold, shop, catalogue))
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
@@ -124,6 +135,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         replies.start()
         pools.start()
         services.dispatcher.start()
+        price_lists.start()
         reconciler.start()
         reorgs.start()
         services.unrecorded.start()
@@ -137,6 +149,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             await services.unrecorded.stop()
             await reorgs.stop()
             await reconciler.stop()
+            await price_lists.stop()
             services.dispatcher.stop()
             await pools.stop()
             await replies.stop()
@@ -149,13 +162,13 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
     return Litestar(
         route_handlers=[
             *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
-            *discovery.routes(_catalogue(gates, settings)),
+            *discovery.routes(_catalogue(shop, settings)),
             *pages.routes(
                 renderer,
                 services,
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
-                updated=f"{updated():%Y-%m-%d}",
+                updated=lambda: shop.prices.updated,
             ),
             *readiness.routes(),
         ],
@@ -167,6 +180,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             HTTPException: partial(_problem, settings.base_url),
             Exception: partial(_problem, settings.base_url),
         },
+        state=State({RELOAD: shop.reload}),
         openapi_config=None,
         logging_config=None,
     )
@@ -181,12 +195,17 @@ def _readable(catalogue: Sequence[Endpoint], settings: Settings) -> Iterator[End
             log.warning("%s is not sold: the settings name no node of %s", endpoint.name, " or ".join(endpoint.reads))
 
 
-def _catalogue(gates: Sequence[PaymentGate], settings: Settings) -> Catalogue:
-    """What discovery shows of the gates."""
+def _sold(shop: Shop, catalogue: Sequence[Endpoint]) -> list[Endpoint]:
+    """What is sold now, or would be with the node that it reads."""
+    return [endpoint for endpoint in catalogue if endpoint.name in shop.prices.prices]
+
+
+def _catalogue(shop: Shop, settings: Settings) -> Catalogue:
+    """What discovery shows of the shop."""
     return Catalogue(
-        lambda: [gate.listing for gate in gates],
+        lambda: [gate.listing for gate in shop.sold],
         base_url=settings.base_url,
-        last_updated=int(updated().timestamp()),
+        last_updated=lambda: shop.prices.updated,
         contact=settings.contact,
     )
 

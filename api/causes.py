@@ -66,12 +66,19 @@ class Cause(enum.Enum):
     SETTLEMENT_UNRECORDED = "unavailable", "The call was paid, and the payment ledger could not record it.", 2
     QUEUE_UNREACHABLE = "unavailable", "The call was paid, and the queue cannot be reached now.", 2
     ANSWER_NOT_STORED = "unavailable", "The call was paid, and the payment ledger did not take its answer.", 1
+    ANSWER_LAYOUT = (
+        "unavailable",
+        "The call was paid, and its answer can be read by another version of this service only.",
+        5,
+    )
     ANSWER_LATE = "deadline_exceeded", "The answer took too long.", 3
     WORKER_KEY = "internal_error", "The call was paid, and the worker has another key than the API.", 2
     RUN_FAILED = "internal_error", "The call was paid and failed here.", 2
     REFUNDABLE = "internal_error", "This call was paid and could not be answered. The operator can refund it.", None
     REFUNDED = "internal_error", "This call was paid, could not be answered, and was refunded.", None
     UNEXPECTED = "internal_error", "Something unexpected failed. Do not pay again.", 2
+    # The operator has taken the call out of what is sold. Nothing is charged.
+    NOT_SOLD = "not_found", "This call is not sold here. /openapi.json lists what is.", None
     # The client's own identifier of the call names another payment.
     IDENTIFIER_OF_ANOTHER = "identifier_used", "Take another identifier for another call.", None
     IDENTIFIER_SECRET = "identifier_used", "Repeat the call with its first payment, or take another identifier.", None

@@ -13,12 +13,14 @@ from api.causes import Cause
 from api.claims import voucher_claim
 from api.errors import problem_of
 from api.http import Answer
-from api.payment.gate import PaymentGate, channel_state
-from api.payment.ledger_terms import Entry, Verdict
+from api.payment.challenge import channel_state
+from api.payment.gate import PaymentGate
+from api.payment.ledger_terms import Claim, Entry, LookUp, Verdict
 from api.payment.settle import Checked
 from api.services import Services
 from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
 from shared.x402.evm_channel_ids import PREFIX
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Settlement
 
 log = logging.getLogger(__name__)
@@ -61,6 +63,7 @@ class ChannelCalls:
 
         Raises:
             Problem: the chain cannot be read now. The same request finds the deposit and continues.
+            PaymentRefused: its price is outdated, and the ledger does not know its voucher.
             RedisLost, RedisRefused: the ledger did not answer.
         """
         deposit = checked.authorization
@@ -72,13 +75,14 @@ class ChannelCalls:
         offer = checked.payment.accepted
         call = dataclasses.replace(checked, authorization=voucher, claim=claim, offer=offer, deposit=receipt)
         call_log.receipt, call_log.payment_id, call_log.deposit = b"", claim.payment_id, receipt
+        how = LookUp.FIND if checked.is_outdated else LookUp.CLAIM
         if is_read:
-            return call, await self._ledger.claim(claim)
+            return call, await self._taken(claim, how)
         entry = Entry(Verdict.UNKNOWN)
         for _ in range(_READS):
             if not await self._channels.read(voucher, has_deposit=True):
                 raise problem_of(Cause.CHANNEL_UNREAD)
-            entry = await self._ledger.claim(claim)
+            entry = await self._taken(claim, how)
             if entry.verdict not in (Verdict.UNKNOWN, Verdict.EXCEEDS):
                 break
             await asyncio.sleep(_READ_PAUSE_S)  # perhaps the claimer's node has not seen the block yet
@@ -86,6 +90,12 @@ class ChannelCalls:
             raise problem_of(Cause.CHANNEL_UNREAD)
         await self._channels.opened(deposit.payment_id)
         return call, entry
+
+    async def _taken(self, claim: Claim, how: LookUp) -> Entry:
+        entry = await self._ledger.look_up(claim, how)
+        if entry.verdict is Verdict.ABSENT:
+            raise PaymentRefused("no_matching_offer")
+        return entry
 
     async def known(self, checked: Checked) -> Entry:
         """Take a voucher of a channel that the ledger does not know, if the chain knows it. Raises Problem."""

@@ -8,8 +8,8 @@ import msgspec
 
 from api.payment import identifier
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
-from api.payment.gate import Match
 from api.payment.ledger_terms import Claim, Reserve
+from api.payment.match import Match
 from api.services import Services
 from shared.endpoint import Endpoint
 from shared.x402.authorization import Authorization

@@ -14,7 +14,7 @@ from api.causes import Cause
 from api.deadlines import Deadlines
 from api.pools import PoolRefusal, Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
-from api.replies import ReplyReader
+from api.replies import NO_REPLY, ReplyReader
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.pools import POOLS, Pool
@@ -66,7 +66,7 @@ class _Sent:
 
     def expire(self) -> None:
         if not self.reply.done():
-            self.reply.set_result(b"")  # no outcome is empty
+            self.reply.set_result(NO_REPLY)
 
 
 class Slot:

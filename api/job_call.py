@@ -20,6 +20,7 @@ from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from api.services import Services
 from shared.failpoints import reach
+from shared.layouts import UnknownLayout
 from shared.observability.metrics import metrics
 from shared.outcome import NOT_STORED, Failed
 from shared.queue.message import Arguments
@@ -97,6 +98,8 @@ class JobCall:
             wait_ms: milliseconds until a failed job may be run again.
         """
         answers, signature = self._services.answers, checked.authorization.signature
+        is_voucher = isinstance(checked.authorization, Voucher)
+        charged: Charged = "unknown" if is_voucher else True
         try:
             result = answers.open_for(answer, self._endpoint, checked.claim.payment_id, signature)
         except Unsealable as error:
@@ -105,9 +108,10 @@ class JobCall:
             # The answer belongs to another signature over the same authorization, or its key is gone.
             log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
             return self._gate.refuse("payment_already_used")
-        is_voucher = isinstance(checked.authorization, Voucher)
+        except UnknownLayout as error:
+            log.error("an answer to %s cannot be read: %s", self._endpoint.path, error)
+            raise with_receipt(problem_of(Cause.ANSWER_LAYOUT, charged=charged), checked, receipt, self._gate) from None
         if result == NOT_STORED:
-            charged: Charged = "unknown" if is_voucher else True
             raise with_receipt(problem_of(Cause.ANSWER_NOT_STORED, charged=charged), checked, receipt, self._gate)
         if isinstance(result, Failed):
             problem = Problem(

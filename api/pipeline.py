@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import math
@@ -20,9 +21,10 @@ from api.claims import build_claim, settled_offer
 from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.job_call import JobCall
-from api.payment.gate import UNPAID, Match, PaymentGate
+from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
 from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
+from api.payment.match import Match
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.services import Services
@@ -62,13 +64,14 @@ class PaidCall:
         call_ids.set(call_log)
         body = RequestBody(scope, receive, self._services.long_bodies)
         try:
-            answer = await self._answer(scope, body, call_log)
-        except PaymentRefused as refused:
-            if isinstance(refused, RefusedByFacilitator):
-                call_log.refused(refused.reason, Cause.VERIFICATION_REFUSED)
-            else:
-                tracing.annotate("coinslot.refusal", refused.reason)
-            answer = await self._challenge(refused.reason, body)
+            try:
+                answer = await self._answer(scope, body, call_log)
+            except PaymentRefused as refused:
+                if isinstance(refused, RefusedByFacilitator):
+                    call_log.refused(refused.reason, Cause.VERIFICATION_REFUSED)
+                else:
+                    tracing.annotate("coinslot.refusal", refused.reason)
+                answer = await self._challenge(refused.reason, body)
         except Problem as problem:
             answer = self._failed(problem, call_log)
         except (RedisLost, RedisRefused) as error:
@@ -136,8 +139,7 @@ class PaidCall:
 
         # 2, 3. Whose offer it is, whether it is signed as it must be, and in time. No byte of the body is read before.
         with tracing.span("check"):
-            paid = self._gate.match(payment)
-            authorization = paid.check()
+            paid, authorization = self._matched(payment)
         call_log.rail = paid.rail.rail
         await self._require_time(paid, authorization)
         if isinstance(authorization, RefundRequest):
@@ -157,9 +159,12 @@ class PaidCall:
         call_log.payment_id = claim.payment_id
         offer, query = settled_offer(paid.offer, authorization), scope["query_string"]
         checked = Checked(presented, offer, paid.rail, paid.payment, authorization, claim, query, body, call_log)
-        another_offer = None if paid.is_current else PaymentRefused("no_matching_offer")
-        if another_offer and await self._services.ledger.offer(claim.payment_id) != claim.offer:
-            raise another_offer
+        another_offer = None
+        if not (paid.is_current or await self._is_honoured(paid)):
+            another_offer = PaymentRefused("no_matching_offer")
+            checked = dataclasses.replace(checked, is_outdated=True)
+            if not await self._services.ledger.has_claim(claim):
+                raise another_offer
 
         # 4, 5. A new payment is claimed only if no check refuses it; a known one is looked up whatever the checks say.
         async with self._services.dispatcher.slot(self._endpoint, holder, len(body)) as slot:
@@ -167,6 +172,23 @@ class PaidCall:
                 refusal = another_offer or await self._admission.refusal(checked, slot, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_slot=slot.refusal is None)
                 return await self._drive(*await self._identified(checked, entry))
+
+    def _matched(self, payment: Payment | FlatPayment) -> tuple[Match, Authorization]:
+        """The offer that a payment pays, and what was signed. Raises PaymentRefused."""
+        try:
+            paid = self._gate.match(payment)
+            return paid, paid.check()
+        except PaymentRefused:
+            if isinstance(payment, Payment):
+                raise
+            with contextlib.suppress(PaymentRefused):
+                paid = self._gate.match_flat(payment, self._services.price_lists.known(self._endpoint.name))
+                return paid, paid.check()
+            raise
+
+    async def _is_honoured(self, paid: Match) -> bool:
+        """Whether a payment was made for an offer that another process makes, or that was made until a moment ago."""
+        return self._gate.is_at(await self._services.price_lists.honoured(self._endpoint.name), paid)
 
     def _decoded(self, presented: Presented) -> Payment | FlatPayment:
         try:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from litestar import HttpMethod, Response, route
@@ -22,6 +22,7 @@ from shared.observability import confinement_notes
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
+from shared.version import VERSION
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
 _FRESH = {"Cache-Control": "no-store"}
@@ -33,6 +34,7 @@ PORT_SENTENCES = {
     "no_egress": "the workers' machine has no route to the internet",
     "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
     "unconfined_children": "this kernel does not filter system calls (seccomp), which COINSLOT_PRODUCTION=1 asks for",
+    "outdated": "the workers do not know what the API sends them. Restart them in the API's version",
     "browser_not_started": "the browser cannot be started. The worker's log says why",
 }
 """What a port's reason means to the operator."""
@@ -43,7 +45,7 @@ class Readiness:
 
     Args:
         ledger: its primaries.
-        catalogue: its pools are those that need a worker.
+        sold: gives what is sold now: its pools are those that need a worker.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Readiness:
         pools: Pools,
         rails: Sequence[ConfiguredRail],
         gates: Sequence[PaymentGate],
-        catalogue: Sequence[Endpoint],
+        sold: Callable[[], Sequence[Endpoint]],
     ) -> None:
         self._ledger = ledger
         self._answering = [True] * len(ledger)
@@ -61,17 +63,23 @@ class Readiness:
         self._pools = pools
         self._rails = rails
         self._gates = gates
-        self._sold = {
-            pool: [endpoint.name for endpoint in catalogue if endpoint.pool == pool]
-            for pool in sorted({endpoint.pool for endpoint in catalogue})
+        self._endpoints = sold
+
+    @property
+    def _sold(self) -> dict[str, list[str]]:
+        """By pool, the names of what is sold from it."""
+        sold = self._endpoints()
+        return {
+            pool: [endpoint.name for endpoint in sold if endpoint.pool == pool]
+            for pool in sorted({endpoint.pool for endpoint in sold})
         }
 
     def routes(self) -> list[BaseRouteHandler]:
         """The two routes. Both are free."""
 
         @route("/healthz", http_method=_READ, sync_to_thread=False)
-        def healthz() -> Response[dict[str, bool]]:
-            return Response({"ok": True}, headers=_FRESH)
+        def healthz() -> Response[dict[str, Any]]:
+            return Response({"ok": True, "version": VERSION}, headers=_FRESH)
 
         @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:
@@ -140,7 +148,9 @@ class Readiness:
                 "cost": rail.whole(rail.health.costs.cost),
                 "leastPrice": rail.whole(rail.health.costs.least),
                 "tooCheap": [
-                    gate.endpoint.name for gate in self._gates if gate.endpoint.listed and not gate.is_worth(rail)
+                    gate.endpoint.name
+                    for gate in self._gates
+                    if gate.is_sold and gate.endpoint.listed and not gate.is_worth(rail)
                 ],
             }
             for rail in self._rails

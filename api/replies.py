@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from api.redis_client import Redis, RedisLost, RedisRefused
+from shared.layouts import REPLIES
 from shared.queue.replies import UNREADABLE, Cost, Parts, read_reply
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,10 @@ RECONNECT_DELAY_S = 0.1
 PACE_S = 0.001
 BATCH_SHARE = 16
 """One in BATCH_SHARE callers of batched pools whose replies have arrived, and at least one, is answered every PACE_S."""
+
+
+NO_REPLY = b""
+"""In place of an outcome, none of which is empty: the answer is in the ledger, or nowhere."""
 
 
 class Unread(Exception):
@@ -104,9 +109,14 @@ class ReplyReader:
         except msgspec.DecodeError:
             log.exception("dropped a reply that cannot be read")
             return
+        future = self._waiting.pop(reply.message_id, None)
+        if why := REPLIES.wrong(reply.layout):
+            log.error("a reply cannot be read: %s", why)
+            if future is not None and not future.done():
+                future.set_result(NO_REPLY)
+            return
         if self.on_cost is not None:
             self.on_cost(reply.message_id, Cost(reply.taken_s, reply.waited_s, reply.is_whole))
-        future = self._waiting.pop(reply.message_id, None)
         if future is None or future.done():
             return
         if reply.outcome == UNREADABLE:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from granian.rsgi import HTTPProtocol, Scope  # type: ignore[attr-defined]
 
     from api.draining import Draining
+    from api.hang_up import HangUp
 
 WHOLE_BYTES = 64 * 1024
 """A body of a declared length up to this is taken in one piece, which costs one wait and this much memory. A longer response
@@ -36,6 +37,7 @@ class Rsgi:
     Args:
         lifespan: entered before the first request, left after the last.
         draining: how the process ends; None: as granian ends it.
+        hang_up: what it does on SIGHUP; None: nothing.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class Rsgi:
         app: ASGIApp,
         lifespan: Callable[[], AbstractAsyncContextManager[object]],
         draining: Draining | None = None,
+        hang_up: HangUp | None = None,
     ) -> None:
+        self._hang_up = hang_up
         self._app: Callable[..., Any] = app
         self._lifespan = lifespan
         self._draining = draining
@@ -57,6 +61,8 @@ class Rsgi:
         loop.run_until_complete(started)
         if self._draining is not None:
             self._draining.take_sigterm(loop)
+        if self._hang_up is not None:
+            self._hang_up.take(loop)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Shut down."""

@@ -11,6 +11,7 @@ from api.payment.binding import Binder
 from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
+from api.payment.price_lists import PriceLists
 from api.payment.unrecorded import UnrecordedSettlements
 from jobs.site import Site
 from shared.sealing.answers import AnswerSealer
@@ -32,6 +33,7 @@ class Services:
     binder: Binder
     answers: AnswerSealer
     site: Site
+    price_lists: PriceLists
     base_url: str = ""
     """Public address of the API."""
     logs_calls: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ HERE = Path(__file__).parent
 ROOT = HERE if (HERE / "shared").is_dir() else HERE.parent
 """Of the unpacked source distribution, or of the checkout."""
 
+VERSION = Path("shared", "version.py")
 _IMPORT = re.compile(r"^(\s*)(from|import) shared(?=[.\s])", re.MULTILINE)
 
 
@@ -83,6 +85,7 @@ class _SourceDistribution(sdist):
 
 if __name__ == "__main__":
     setup(
+        version=runpy.run_path(str(ROOT / VERSION))["VERSION"],
         cmdclass={"build_py": _BuildPackage, "sdist": _SourceDistribution},
         long_description=(ROOT / "docs" / "client.md").read_text(),
         long_description_content_type="text/markdown",

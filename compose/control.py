@@ -1,7 +1,7 @@
-"""Takes the commands of `coinslot-ops restart` and `coinslot-ops scale` at a Unix socket that only its owner may use.
+"""Takes the commands of `coinslot-ops restart`, `scale` and `reload` at a Unix socket that only its owner may use.
 
-A connection has one command, `restart [NAME ...]` or `scale NAME=N ...`, as one line. It is answered with a line for each thing
-that was done, and at the end with `ok` or `failed: REASON`. A caller that goes away does not stop its command.
+A connection has one command, `restart [NAME ...]`, `scale NAME=N ...` or `reload`, as one line. It is answered with a line for
+each thing that was done, and at the end with `ok` or `failed: REASON`. A caller that goes away does not stop its command.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ class Commanded(Protocol):
 
     def scale(self, scale: Mapping[str, int], report: Report) -> Awaitable[None]:
         """Raises InvalidProcfile, NotDone."""
+
+    def reload(self, report: Report) -> Awaitable[None]:
+        """Raises NotDone."""
 
 
 @contextlib.asynccontextmanager
@@ -85,6 +88,8 @@ async def _take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, comm
                 await commanded.restart(names, report)
             case ["scale", *counts]:
                 await commanded.scale(parse_scale(",".join(counts)), report)
+            case ["reload"]:
+                await commanded.reload(report)
             case _:
                 raise NotDone("it is no command")
         report("ok")

@@ -27,7 +27,7 @@ from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 OUTGOING = (
     *("PRODUCTION", "DNS_SERVER", "HOSTS", "EGRESS_ALLOW", "EGRESS_DENY", "EGRESS_PORTS", "CA_FILE"),
-    *("WHOIS_IANA", "WHOIS_PORT", "YOUTUBE_URL"),
+    *("WHOIS_IANA", "WHOIS_PORT", "RDAP_BOOTSTRAP", "YOUTUBE_URL"),
 )
 """Settings of outgoing connections. If one is set, no sandbox upstreams are started."""
 

@@ -45,6 +45,10 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool], users:
     Limits(settings.rate_limits)
     tracing.check(settings)
     find_program(settings.chromium)
+    if settings.sell or settings.prices_file:
+        from jobs import price_list  # every endpoint, which takes 0.5 s to import
+
+        price_list.read(settings)
     if not is_missing("KEY_FILE"):
         read_sealing_keys(settings)
     if not is_missing("DASHBOARD_PASSWORD_FILE"):
@@ -78,7 +82,7 @@ def _check_file(setting: str, path: Path, users: Accounts) -> None:
     asked = path.parent if is_journal and not path.exists() else path
     if not asked.exists():
         return
-    if not is_journal and not setting.endswith("CA_FILE") and is_exposed(path):
+    if not is_journal and not setting.endswith(("CA_FILE", "PRICES_FILE")) and is_exposed(path):
         raise InvalidSetting(f"{PREFIX}{setting}: others can read {path}: chmod 600 {path}, or 440 if it is root's")
     is_facilitators = is_journal or setting.endswith("_SETTLER_KEY_FILE")
     account = users.of("facilitator" if is_facilitators else "api")

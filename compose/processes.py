@@ -10,7 +10,6 @@ facilitators would use the account nonces of one account. If supervisord itself 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import signal
@@ -23,9 +22,11 @@ from compose.control import NotDone, Report, commands_taken
 from compose.package_workers import all_lines
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, scaled
 from compose.readiness import QueueUnreadable, expect
+from compose.reload import reload_prices
 from compose.supervised_process import SupervisedProcess
 from compose.users import Accounts, accounts
 from jobs.packages import RefusedPackage
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -128,6 +129,10 @@ class Supervisor:
                 await self._add(name)
             report(f"processes of {name}: {count}")
 
+    async def reload(self, report: Report) -> None:
+        """Have the API read its price list again. Raises NotDone when it is wrong, or a process does not take it."""
+        await reload_prices(self._running.get("api", ()), self._users.of("api"), self._settings, report)
+
     async def _add(self, name: str, *, stays: bool = False) -> None:
         """Start one process more, and wait until it is ready. One that is not ready is stopped again, unless it stays."""
         try:
@@ -181,9 +186,7 @@ async def run(
 
 def main(argv: list[str] | None = None) -> int:
     """Run until a signal. Exit code 0, or 1 with the reason on stderr."""
-    parser = argparse.ArgumentParser(
-        prog="python -m compose.processes", description="Keep the Procfile's processes running."
-    )
+    parser = command_line("python -m compose.processes", "Keep the Procfile's processes running.")
     parser.add_argument("--procfile", type=Path, default=PROCFILE)
     parser.add_argument("--scale", metavar="NAME=N,...", default="", help="processes per line, e.g. worker-render=2")
     parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)

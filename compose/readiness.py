@@ -50,14 +50,15 @@ def _listens(group: int, port: int) -> bool:
     """Whether a process of a process group listens on a port. Several groups may do so (SO_REUSEPORT)."""
     rows = [line.split() for name in ("tcp", "tcp6") for line in _lines(Path("/proc/net", name))]
     sockets = {f"socket:[{row[9]}]" for row in rows if row[3] == _LISTENING and row[1].endswith(f":{port:04X}")}
-    return bool(sockets) and any(sockets & _files(pid) for pid in _members(group))
+    return bool(sockets) and any(sockets & _files(pid) for pid in members(group))
 
 
 def _lines(table: Path) -> list[str]:
     return table.read_text().splitlines()[1:] if table.exists() else []
 
 
-def _members(group: int) -> list[str]:
+def members(group: int) -> list[str]:
+    """The ids of the processes of a process group."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

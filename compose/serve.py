@@ -25,7 +25,7 @@ from types import FrameType
 from coinslot import sandbox_file, wallet_source
 from coinslot.answer import Answer
 from coinslot.buyer import Buyer
-from coinslot.errors import CoinslotError, WalletUnusable
+from coinslot.errors import CoinslotError, UnknownCall, WalletUnusable
 from coinslot.wallet import Wallet
 from compose.embedded import Embedded, embed
 from compose.package_workers import all_lines
@@ -36,6 +36,7 @@ from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.users import Accounts, accounts, share_files
 from jobs.packages import RefusedPackage
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -82,6 +83,8 @@ def main(argv: list[str] | None = None) -> int:
                 if embedded.sandbox_file:
                     with step("a paid call on every rail"):
                         answers = _prove(embedded)
+                    if not answers:
+                        notices.append("no call was paid to prove that payments work: echo is not sold")
                 notices += _not_for_production(embedded)
                 _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
@@ -99,9 +102,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="scripts/run", description="Start the whole service and prove it with paid calls."
-    )
+    parser = command_line("scripts/run", "Start the whole service and prove it with paid calls.")
     parser.add_argument("--check", action="store_true", help="stop after the proof and leave nothing running")
     parser.add_argument(
         "--procfile",
@@ -214,7 +215,7 @@ def _wait(services: subprocess.Popen[bytes], ledgers: Sequence[Child]) -> int:
 
 
 def _prove(embedded: Embedded) -> dict[Rail, Answer]:
-    """Buy one echo on every rail that the sandbox has an account on."""
+    """Buy one echo on every rail that the sandbox has an account on; none where the settings do not sell echo."""
     assert embedded.sandbox_file is not None
     sandbox = sandbox_file.read(embedded.sandbox_file)
     answers: dict[Rail, Answer] = {}
@@ -226,6 +227,8 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
         try:
             with Buyer(embedded.settings.base_url, Wallet((signer,)), max_price=None, payments=None) as buyer:
                 answers[rail] = buyer.call("echo", {"message": "hello"})
+        except UnknownCall:
+            break
         except CoinslotError as error:
             raise CannotServe(f"the echo that was to be paid on {rail} failed: {error}") from None
     return answers
@@ -285,7 +288,7 @@ def _tell(
     if has_dashboard:
         print(f"dashboard      http://{_in_url(settings.dashboard_host)}:{settings.dashboard_port}/")
         print(f"               user coinslot, password in {settings.dashboard_password_file}")
-    if embedded.sandbox_file:
+    if embedded.sandbox_file and answers:
         file = embedded.sandbox_file.resolve()
         # The command finds the file by itself when it is in the usual place below this folder.
         named = "" if file == sandbox_file.PLACE.resolve() else f"{sandbox_file.ENVIRONMENT}={shlex.quote(str(file))} "

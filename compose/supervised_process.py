@@ -64,6 +64,10 @@ class SupervisedProcess:
             await _is_set_within(self._stopping, self._pause_s)
         self._over.set()
 
+    def hang_up(self) -> None:
+        """Send SIGHUP, which the API takes for "read the price list again"."""
+        self._signal(signal.SIGHUP)
+
     async def stop(self, stop_timeout_s: float) -> None:
         """Send SIGTERM, wait, send SIGKILL, wait. Only the process gets SIGTERM, not its children, and only once: workers of
         granian and Dramatiq that get a second one drop the work in progress."""
@@ -103,8 +107,9 @@ class SupervisedProcess:
 
 
 def _environment(account: Account | None) -> dict[str, str]:
-    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`. Where a symbolic link leads
+    # to the environment, it may lead to a newer one later, and a process loads modules late: it keeps the one of its start.
+    path = f"{os.path.realpath(Path(sys.executable).parent)}{os.pathsep}{os.environ.get('PATH', '')}"
     home = {"HOME": account.home} if account else {}
     return {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **home}
 

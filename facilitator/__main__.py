@@ -11,6 +11,7 @@ from granian.server import Server
 
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
+from shared.process.command_line import command_line
 from shared.process.forked_workers import prepare_forks
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
@@ -44,6 +45,7 @@ def _end(error: InvalidSetting) -> NoReturn:
 
 def main() -> None:
     """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
+    command_line("python -m facilitator", "Settle payments.").parse_args()
     settings = read_settings(os.environ)
     refuse_root(settings)
     prepare_forks()

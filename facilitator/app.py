@@ -22,6 +22,7 @@ from facilitator.facilitator import Facilitator
 from shared.json_depth import is_deeper
 from shared.observability.logs import JobIds, call_ids
 from shared.settings.service import InvalidSetting, Settings
+from shared.version import VERSION
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
 log = logging.getLogger(__name__)
@@ -43,10 +44,11 @@ class RailHealth(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """The answer of /healthz, by network."""
+    """The answer of /healthz, by network, and the version of the program."""
 
     ok: bool
     rails: dict[str, RailHealth]
+    version: str = VERSION
 
 
 def create_app(

@@ -14,7 +14,7 @@ REASONS: Mapping[str, str] = {
     "http_status": "The other system answered with an error status.",
     "language_not_available": "The video has captions, but not in this language.",
     "no_captions": "The video has no captions.",
-    "no_whois_server": "The registry has no WHOIS server.",
+    "no_whois_server": "The registry has neither a WHOIS nor an RDAP server.",
     "node_error": "The node of the ledger could not answer.",
     "not_a_feed": "The document is neither RSS nor Atom.",
     "not_a_page": "The document is no page: a download, a PDF or an image.",

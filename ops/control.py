@@ -1,4 +1,4 @@
-"""`coinslot-ops restart` and `coinslot-ops scale`: commands for the supervisor of `scripts/run` (compose/control.py)."""
+"""`coinslot-ops restart`, `scale` and `reload`: commands for the supervisor of `scripts/run` (compose/control.py)."""
 
 from __future__ import annotations
 

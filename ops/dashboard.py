@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
+from shared.process.command_line import command_line
 from shared.process.forked_workers import prepare_forks
 from shared.process.setting_names import read_settings
 from shared.servers.redis_connection import connect
@@ -158,6 +159,7 @@ def _newest_first(endpoint: str, values: dict[str, Any]) -> None:
 
 def main() -> None:
     """Serve until SIGTERM. Raises InvalidSetting before anything is served."""
+    command_line("python -m ops.dashboard", "Show the queues in a browser.").parse_args()
     settings = read_settings(os.environ)
     if not settings.dashboard_redis_url:
         raise InvalidSetting(f"{PREFIX}DASHBOARD_REDIS_URL is not set: there is nothing to show")

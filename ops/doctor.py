@@ -23,7 +23,7 @@ import redis
 from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import channel_checks, listing_state, recipients
+from ops import channel_checks, listing_state, price_checks, recipients
 from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, read_pools, supported_networks, unreadable
 from ops.settlement_costs import sentence, settlement_costs
@@ -82,6 +82,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield from _redis("observations", "observation_url", url, _check_policy)
     yield from _disk(settings)
     yield from _api(settings)
+    yield from (Finding(level, "prices", detail) for level, detail in price_checks.examine(settings, environment))
     level, sentence = report_of_books.age(settings)
     yield Finding(level, "books", sentence)
     for name, rail in settings.rails.items():

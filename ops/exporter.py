@@ -26,6 +26,7 @@ from ops import gauges
 from ops.books.keeper import keep
 from ops.counted import CountedSeries
 from shared.observability.logs import configure_logs
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.redis_connection import connect
 from shared.settings.service import PREFIX, InvalidSetting, Settings
@@ -84,6 +85,7 @@ def sources(settings: Settings) -> dict[str, Source]:
 
 def main() -> None:
     """Serve until SIGTERM."""
+    command_line("python -m ops.exporter", "Answer Prometheus.").parse_args()
     settings = read_settings(os.environ)
     configure_logs(settings.log)
     ended = threading.Event()

@@ -1,12 +1,11 @@
-"""The operator's command: `coinslot-ops payments|refunds|doctor|listing|top|revenue|books|restart|scale|rotate-key|
-new-endpoint`.
+"""The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|reload|
+rotate-key|new-endpoint`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,8 @@ from ops import control, doctor, listing, new_endpoint, payments, rotation, top
 from ops.books import command as books
 from ops.books import report as revenue
 from ops.refunds import command as refunds
+from ops.rehearsal import command as rehearsal
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_start import WrongLedger
 from shared.settings import sandbox_path
@@ -24,7 +25,7 @@ from shared.settings.service import InvalidSetting, Settings
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns its exit code."""
-    parser = argparse.ArgumentParser(prog="coinslot-ops", description="For the operator of a Coinslot service.")
+    parser = command_line("coinslot-ops", "For the operator of a Coinslot service.")
     commands = parser.add_subparsers(dest="command", required=True)
     listed = commands.add_parser("payments", help="list payments that are unknown or refundable")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refunds.add_arguments(commands.add_parser("refunds", help="pay back what was charged and never answered"))
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
+    rehearsal.add_options(commands.add_parser("rehearse", help="buy a call on each rail, and check every step of it"))
     indexed = commands.add_parser("listing", help="show what indexers need of each call, and where it is listed")
     indexed.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
@@ -40,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     restarted.add_argument("name", nargs="*", help="a line of the Procfile; without any: all")
     resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
     resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
+    commands.add_parser("reload", help="sell at the prices that COINSLOT_PRICES_FILE has now")
     revenue.add_options(commands.add_parser("revenue", help="show what was sold, received and spent, from the books"))
     kept = commands.add_parser("books", help="write into the books what is new; the exporter does it all the time")
     kept.add_argument("--rebuild", action="store_true", help="write all that the ledger and the chains still know")
@@ -53,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.command == "new-endpoint":
         return new_endpoint.write(chosen.name, chosen.into)
-    if chosen.command in ("restart", "scale"):
+    if chosen.command in ("restart", "scale", "reload"):
         var = sandbox_path.service_folder(os.environ, Path()) or sandbox_path.PLACE.parent
-        words = chosen.name if chosen.command == "restart" else chosen.count
+        words = (*getattr(chosen, "name", ()), *getattr(chosen, "count", ()))
         return control.report(var / sandbox_path.CONTROL, [chosen.command, *words])
     try:
         environment, found = sandbox_path.with_settings(os.environ, Path())
@@ -69,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "doctor":
             return doctor.report(settings, environment, as_json=chosen.json)
+        if chosen.command == "rehearse":
+            return rehearsal.report(settings, os.environ, chosen)
         if chosen.command == "listing":
             return listing.report(settings, as_json=chosen.json)
         if chosen.command == "top":

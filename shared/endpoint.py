@@ -54,7 +54,7 @@ class Flavour(enum.Enum):
 ENTRY_POINTS = "coinslot.endpoints"
 """The group of entry points by which packages add endpoints (jobs/packages.py)."""
 PACKAGE_REFUSED = 3
-"""Exit code of `python -m jobs.catalogue` when a package is refused."""
+"""Exit code of `python -m jobs.catalogue`, and of `jobs.price_list`, when a package or the list is refused."""
 
 ALL_RAILS = tuple(Rail)
 

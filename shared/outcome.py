@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import msgspec
 
+from shared.layouts import ANSWERS
+
 
 class JobFailure(Exception):
     """The base of exceptions that a handler raises on purpose. A caller may see the text: never put a secret in it."""
@@ -89,6 +91,7 @@ class Ok(msgspec.Struct, frozen=True, tag="ok", array_like=True):
     """An answer: the response body as UTF-8 JSON, encoded once in the worker."""
 
     body: bytes
+    layout: int = ANSWERS.unnumbered
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed", array_like=True):
@@ -105,6 +108,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed", array_like=True):
     detail: str
     reason: str | None = None
     retryable: bool = False
+    layout: int = ANSWERS.unnumbered
 
 
 Outcome = Ok | Failed

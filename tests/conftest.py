@@ -17,9 +17,9 @@ import redis
 from compose.sandbox.redis_server import start_redis
 from tests.scheduling import EndOfService, SharedServices, order
 from tests.time_limits import CROWD, patience
-from tests.whole_service import service
+from tests.whole_service import sell, service
 
-__all__ = ["service"]
+__all__ = ["sell", "service"]
 
 TESTS = Path(__file__).parent
 

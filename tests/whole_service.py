@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from compose.sandbox.child import claim_port, tethered
+from ops import control
+from shared.settings.sandbox_path import CONTROL
 from tests.time_limits import patience
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +53,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     # One wallet pays for all tests.
     environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var), "COINSLOT_RATE_LIMITS": "off"}
     environment["COINSLOT_METRICS_PORT"] = str(claim_port(0))
+    # Nothing is in it, until a test changes prices.
+    environment["COINSLOT_PRICES_FILE"] = str(var / "prices.toml")
+    (var / "prices.toml").touch()
     process = subprocess.Popen(
         [*tethered(), sys.executable, "-m", "compose.serve"],
         cwd=ROOT,
@@ -80,3 +85,16 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     process.send_signal(signal.SIGINT)
     process.stdout.close()
     assert process.wait(patience(60)) == 0, log.read_text()
+
+
+@pytest.fixture
+def sell(service: Service) -> Iterator[Callable[[str], int]]:
+    """Writes the service's price list and does `coinslot-ops reload`, whose exit code it returns. In the end all prices are as
+    they were."""
+
+    def sell(text: str) -> int:
+        (service.var / "prices.toml").write_text(text)
+        return control.report(service.var / CONTROL, ["reload"])
+
+    yield sell
+    assert sell("") == 0

@@ -15,6 +15,7 @@ from jobs.ports import Context, Ports
 from shared import outcome
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
+from shared.layouts import UnknownLayout
 from shared.observability import tracing
 from shared.observability.logs import JobIds, call_ids
 from shared.observability.metrics import metrics
@@ -123,7 +124,7 @@ class JobRunner:
                 arguments.payment, subject(self._request(arguments.body), self._services.ports.site)
             )
             previous = store.previous(baseline)
-        except RedisError as error:
+        except (RedisError, UnknownLayout) as error:
             # Without it the answer would say that nothing was observed before.
             log.error("the last observation cannot be read: %s", type(error).__name__)
             return UNKNOWN_BASELINE, None

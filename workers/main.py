@@ -36,10 +36,11 @@ from shared.sealing.answers import AnswerSealer
 from shared.sealing.keys import read_sealing_keys
 from shared.sealing.sealing import Sealer
 from shared.servers.ledger_servers import run_check
-from shared.servers.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
+from shared.servers.ledger_start import known_servers, refuse_wrong_ledger
+from shared.servers.queue_start import checked_by_worker, refuse_wrong_queue
 from shared.servers.redis_connection import RedisConnection, connect
 from shared.settings.rails import EvmRailSettings
-from shared.settings.service import Settings
+from shared.settings.service import InvalidSetting, Settings
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore, ClaimTerms
 from workers.children import ChildPool
@@ -160,9 +161,10 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
     refuse_root(settings)
     try:
         refuse_wrong_ledger(settings, run_check)
+        refuse_wrong_queue(settings, checked_by_worker(), run_check)
         if catalogue is None:
             catalogue = installed()
-    except (RefusedPackage, WrongLedger) as error:
+    except (RefusedPackage, InvalidSetting) as error:
         sys.exit(f"coinslot worker: {error}")
     known = known_servers(settings)
     master, previous = read_sealing_keys(settings)

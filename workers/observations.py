@@ -26,6 +26,7 @@ import redis
 from redis.exceptions import NoScriptError
 
 from jobs.observation import Previous
+from shared.layouts import OBSERVATIONS
 from shared.ledger.keys import PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
 from shared.lua_script import NOW, LuaScript, Value, load, piece
 from shared.sealing.sealing import Sealer, derive
@@ -35,7 +36,8 @@ from shared.settled_payment import SettledPayment
 MOST_BYTES = 256 * 1024
 """Of an observation, compressed. A longer one is cut off at its end, and says so."""
 _PIECE_BYTES = 16 * 1024
-_WHOLE, _TRUNCATED = b"\x00", b"\x01"
+_WHOLE, _TRUNCATED = (bytes([OBSERVATIONS.written - 1 << 1 | is_cut_off]) for is_cut_off in (False, True))
+"""The first byte: above its lowest bit, the number of the layout, less one."""
 _DAY_MS = 24 * 3600 * 1000
 
 _LUA = Path(__file__).with_name("lua")
@@ -121,7 +123,8 @@ class ObservationStore:
         return Observation(baseline, self._sealer.seal(_packed(content), baseline.bound_to), secrets.token_hex(8))
 
     def previous(self, baseline: Baseline) -> Previous | None:
-        """The observation that counts now. Raises Unsealable when it was sealed with another key, or is damaged."""
+        """The observation that counts now. Raises Unsealable when it was sealed with another key, or is damaged, and
+        UnknownLayout."""
         found = self._latest(baseline)
         if baseline.previous is not None:
             # A worker that knows the previous key alone may have kept one there after ours.
@@ -129,8 +132,9 @@ class ObservationStore:
         if found is None:
             return None
         content = self._sealer.open(found[0], baseline.bound_to)
+        OBSERVATIONS.refuse((content[0] >> 1) + 1)
         at = datetime.fromtimestamp(found[1] / 1000, UTC)
-        return Previous(_unpacked(content), at, is_truncated=content.startswith(_TRUNCATED))
+        return Previous(_unpacked(content), at, is_truncated=bool(content[0] & 1))
 
     def _latest(self, baseline: Baseline) -> tuple[bytes, int] | None:
         """The sealed observation of one place, and when its call was settled."""

@@ -14,7 +14,7 @@ from jobs.ports.chains import CHAIN_IDS, Chain
 from jobs.site import site_of
 from shared.pools import POOLS, Pool
 from shared.settings.egress import Egress, egress
-from shared.settings.service import Settings
+from shared.settings.service import InvalidSetting, Settings
 from workers.children import ChildPool
 from workers.port_lifecycle import LivePort
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workers.adapters.captions import YouTubeCaptions
     from workers.adapters.chains import NodeChains
     from workers.adapters.dns import CachedDns
+    from workers.adapters.rdap import RdapClient
     from workers.adapters.tls import TlsInspector
     from workers.adapters.whois import WhoisClient
     from workers.adapters.xrpl import XrplNodes
@@ -61,6 +62,8 @@ class WorkerPorts:
         self._chromium = settings.chromium
         self._children = children
         self._close = close
+        if self.settings.rdap_bootstrap is not None:  # a file that is wrong is found at the start
+            _ = self.rdap
 
     def live_ports(self, pool: str) -> Sequence[LivePort]:
         """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py)."""
@@ -147,6 +150,19 @@ class WorkerPorts:
         from workers.adapters.whois import WhoisClient
 
         return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
+
+    @cached_property
+    def rdap(self) -> RdapClient:
+        """Implements jobs.ports.Rdap."""
+        from jobs.whois.bootstrap import SHIPPED, rdap_servers
+        from workers.adapters.rdap import RdapClient
+
+        file = self.settings.rdap_bootstrap or SHIPPED
+        try:
+            servers = rdap_servers(file, self.site)
+        except ValueError as error:
+            raise InvalidSetting(f"COINSLOT_RDAP_BOOTSTRAP: {file} is no bootstrap file: {error}") from None
+        return RdapClient(self.pages, servers, self.site)
 
     @cached_property
     def chains(self) -> NodeChains:

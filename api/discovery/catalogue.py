@@ -52,6 +52,7 @@ def _canonical(address: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Built:
     listings: tuple[Listing, ...]
+    last_updated: int
     documents: dict[str, bytes]
     items: list[tuple[Listing, msgspec.Raw]]
 
@@ -64,14 +65,20 @@ class Catalogue:
 
     Args:
         listings: gives those of now, which are the same objects while nothing has changed.
-        base_url, last_updated, contact: see `documents`.
+        last_updated: gives that of now.
+        base_url, contact: see `documents`.
 
     Raises:
         ValueError: the listings cannot be shown.
     """
 
     def __init__(
-        self, listings: Callable[[], Sequence[Listing]], *, base_url: str, last_updated: int, contact: str = ""
+        self,
+        listings: Callable[[], Sequence[Listing]],
+        *,
+        base_url: str,
+        last_updated: Callable[[], int],
+        contact: str = "",
     ) -> None:
         self._listings = listings
         self._base_url = base_url
@@ -97,16 +104,17 @@ class Catalogue:
         )
 
     def _current(self) -> _Built:
-        if tuple(self._listings()) != self._built.listings:
+        if (tuple(self._listings()), self._last_updated()) != (self._built.listings, self._built.last_updated):
             self._built = self._build()
         return self._built
 
     def _build(self) -> _Built:
-        listings = tuple(self._listings())
+        listings, last_updated = tuple(self._listings()), self._last_updated()
         return _Built(
             listings,
-            documents(listings, self._base_url, self._last_updated, self._contact),
-            [(one, msgspec.Raw(msgspec.json.encode(item))) for one, item in bazaar.items(listings, self._last_updated)],
+            last_updated,
+            documents(listings, self._base_url, last_updated, self._contact),
+            [(one, msgspec.Raw(msgspec.json.encode(item))) for one, item in bazaar.items(listings, last_updated)],
         )
 
 
@@ -115,7 +123,7 @@ def documents(listings: Sequence[Listing], base_url: str, last_updated: int, con
 
     Args:
         base_url: public address of the API; every listing's address is below it.
-        last_updated: Unix seconds of when the offers last changed, e.g. the start of the process.
+        last_updated: Unix seconds of when what is shown last changed.
         contact: COINSLOT_CONTACT.
 
     Raises:

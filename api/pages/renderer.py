@@ -79,25 +79,34 @@ class PageRenderer:
 
     def __init__(self, gates: Sequence[PaymentGate], base_url: str) -> None:
         self.base_url = base_url
-        self.entries = tuple(Entry(gate, base_url) for gate in gates if gate.endpoint.listed)
-        self.by_path = {entry.path: entry for entry in self.entries}
+        self._entries = tuple(Entry(gate, base_url) for gate in gates if gate.endpoint.listed)
         self._engine = _engine(root=urlsplit(base_url).path.rstrip("/"), base_url=base_url)
-        gates_shown = [entry.gate for entry in self.entries]
+        gates_shown = [entry.gate for entry in self._entries]
         self._texts = {form: Cached(partial(self._row_texts, form), gates_shown) for form in FORMS}
         self._pages: dict[tuple[str, Form], Cached[bytes]] = {}
         for form in FORMS:
             self._pages["/", form] = Cached(partial(self._home, form), gates_shown)
             self._pages["/bazaar", form] = Cached(partial(self._bazaar, form), gates_shown)
-            for entry in self.entries:
+            for entry in self._entries:
                 self._pages[entry.path, form] = Cached(partial(self._entry, form, entry), [entry.gate])
         self.not_found = self._render("not_found", "html", path="/404")
         self._errors: dict[tuple[str, Form], bytes] = {}
         self._refusals: dict[str, bytes] = {}
 
     @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What is sold now."""
+        return tuple(entry for entry in self._entries if entry.gate.is_sold)
+
+    @property
+    def by_path(self) -> dict[str, Entry]:
+        """The same by the path of its page."""
+        return {entry.path: entry for entry in self.entries}
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """The paths of all pages."""
-        return tuple(path for path, form in self._pages if form == "html")
+        return ("/", "/bazaar", *self.by_path)
 
     def page(self, path: str, form: Form = "html") -> bytes:
         """One of `paths`, as it is now."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -37,16 +39,16 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def routes(
-    renderer: PageRenderer, services: Services, *, contact: str, contact_expires: str, updated: str
+    renderer: PageRenderer, services: Services, *, contact: str, contact_expires: str, updated: Callable[[], int]
 ) -> list[BaseRouteHandler]:
     """All routes of the pages, and of the documents beside them.
 
     Args:
         services: of the paid calls, whose bodies are judged in the same way.
         contact, contact_expires: of security.txt, which there is with both.
-        updated: ISO date on which the catalogue last changed.
+        updated: gives when the catalogue last changed, in Unix seconds.
     """
-    base_url, entries = renderer.base_url, renderer.entries
+    base_url = renderer.base_url
     made = [
         _home(renderer),
         _catalogue(renderer),
@@ -55,15 +57,19 @@ def routes(
         _error(renderer),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
-        _fixed("/llms.txt", text_documents.llms(entries, base_url), "text/plain"),
-        _fixed(
+        _made("/llms.txt", lambda: text_documents.llms(renderer.entries, base_url), "text/plain"),
+        _made(
             text_documents.API_CATALOG_PATH,
-            text_documents.api_catalog(entries, base_url),
+            lambda: text_documents.api_catalog(renderer.entries, base_url),
             text_documents.API_CATALOG_TYPE,
             headers={"Link": _links(base_url)},
         ),
         _fixed("/robots.txt", text_documents.robots(base_url), "text/plain"),
-        _fixed("/sitemap.xml", text_documents.sitemap(renderer.paths, base_url, updated), "application/xml"),
+        _made(
+            "/sitemap.xml",
+            lambda: text_documents.sitemap(renderer.paths, base_url, _date(updated())),
+            "application/xml",
+        ),
     ]
     if contact and contact_expires:
         security = text_documents.security(contact, contact_expires, base_url)
@@ -95,9 +101,11 @@ def _endpoint(renderer: PageRenderer) -> BaseRouteHandler:
 
 def _check(renderer: PageRenderer, services: Services) -> BaseRouteHandler:
     """The form on these pages: a body is judged as that of a paid call is, and forgotten. Nothing is run or charged."""
-    admissions = {
-        entry: Admission(entry.endpoint, services.disk, services.binder, services.site) for entry in renderer.entries
-    }
+
+    @cache
+    def admission(entry: Entry) -> Admission:
+        return Admission(entry.endpoint, services.disk, services.binder, services.site)
+
     work = FreeWork()
 
     @route(_ENTRY, http_method=HttpMethod.POST, status_code=200)
@@ -110,7 +118,7 @@ def _check(renderer: PageRenderer, services: Services) -> BaseRouteHandler:
 
         def render() -> bytes:
             body = check.body_of(content)
-            return renderer.checked(check.Check(entry, body, admissions[entry].judged(body)), form)
+            return renderer.checked(check.Check(entry, body, admission(entry).judged(body)), form)
 
         try:
             check.require_form(request.headers.get("content-type", ""))
@@ -200,18 +208,26 @@ def _negotiated(
     return page
 
 
-def _fixed(
+def _date(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+
+
+def _fixed(path: str, body: str | bytes, media_type: str, cache: str = _MINUTE) -> BaseRouteHandler:
+    return _made(path, lambda: body, media_type, cache)
+
+
+def _made(
     path: str,
-    body: str | bytes,
+    make: Callable[[], str | bytes],
     media_type: str,
     cache: str = _MINUTE,
     headers: Mapping[str, str] | None = None,
 ) -> BaseRouteHandler:
-    content = body.encode() if isinstance(body, str) else body
+    """A short document that is made for each request."""
     sent = {"Cache-Control": cache, "X-Content-Type-Options": "nosniff", **(headers or {})}
 
     @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
-    def document() -> Response[bytes]:
-        return Response(content, media_type=media_type, headers=sent)
+    def document() -> Response[str | bytes]:
+        return Response(make(), media_type=media_type, headers=sent)
 
     return document

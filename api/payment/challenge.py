@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from api.http import Answer
 from api.payment.binding import TOKEN_CHARS
 from api.payment.headers import encode_header
+from api.payment.ledger_terms import Channel
 from shared.endpoint import Flavour
 from shared.x402.wire import Challenge, Resource
 
@@ -33,6 +36,23 @@ class ChallengeForm:
         if self._short is not None:
             headers.append((b"www-authenticate", b"X402 " + encode_header(token.join(self._short))))
         return Answer(402, tuple(headers), body)
+
+
+def channel_state(channel_id: bytes, channel: Channel) -> dict[str, Any]:
+    """What a payer is told of a channel, as the keys of an offer's `extra`. The number to start from is the least that the next
+    voucher has to be above, and the payer's own signature proves it."""
+    state = {
+        "channelId": "0x" + channel_id.hex(),
+        "balance": str(channel.balance),
+        "totalClaimed": str(channel.claimed),
+        "withdrawRequestedAt": channel.withdraw_at // 1000,
+        "refundNonce": str(channel.refund_nonce),
+        "chargedCumulativeAmount": str(channel.floor),
+    }
+    if not channel.signature:  # the ledger was lost: the chain has the last word
+        return {"channelState": state}
+    signed = {"signedMaxClaimable": str(channel.top), "signature": "0x" + channel.signature}
+    return {"channelState": state, "voucherState": signed}
 
 
 def _shortened(challenge: Challenge) -> Challenge:

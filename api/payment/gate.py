@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from api.causes import Cause
 from api.discovery import bazaar
 from api.discovery.listing import Listing, resource
+from api.errors import problem_of
 from api.http import Answer
 from api.payment import identifier
 from api.payment.binding import Binder
-from api.payment.challenge import OPEN, ChallengeForm
+from api.payment.challenge import OPEN, ChallengeForm, channel_state
 from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
+from api.payment.match import Match, matched
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
+from shared.money import Price
 from shared.x402 import evm_channel_ids
-from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
 from shared.x402.networks import Rail
 from shared.x402.refusal import PaymentRefused
@@ -49,33 +52,6 @@ _LONGEST = Channel(
     signature=130 * "0",
 )
 _LONGEST_REASON = evm_channel_ids.PREFIX + "cumulative_amount_mismatch"
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A payment beside the offer that it pays.
-
-    Attributes:
-        offer: ours, never the client's copy of it; with the client's token, where the rail has tokens.
-        payment: in v2 shape, around our offer.
-        token: binds the payment to a request. The admission checks whether to this one.
-        is_current: False for an outdated price or recipient: only a payment that the ledger already knows is completed.
-    """
-
-    offer: Offer
-    rail: ConfiguredRail
-    payment: Payment
-    token: str = ""
-    is_current: bool = True
-
-    def check(self) -> Authorization:
-        """Check the signature offline. Raises PaymentRefused."""
-        try:
-            return self.rail.verifier.check(self.offer, self.payment.payload)
-        except PaymentRefused:
-            if self.is_current:
-                raise
-            raise PaymentRefused("no_matching_offer") from None
 
 
 class PaymentGate:
@@ -106,10 +82,40 @@ class PaymentGate:
         # Channels come last: a client that knows both schemes takes the first one.
         sold = [rail for name in endpoint.rails for rail in rails if rail.rail is name and _sells(rail, endpoint)]
         sold.sort(key=lambda rail: rail.scheme != SCHEME)
-        self._priced = tuple((offer, rail) for rail in sold for offer in rail.offers(endpoint.price))
+        self._rails = tuple(sold)
+        self._url = base_url + endpoint.path
+        # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
+        self._form = lru_cache(maxsize=64)(self._build)
+        self._costly: frozenset[Rail] = frozenset()
+        self.is_sold = True
+        """Whether new payments are taken. Known ones are looked up in any case."""
+        self._price()
+        for rail in sold:
+            rail.health.on_change(self._choose_offers)
+
+    def sell_at(self, price: Price | None) -> None:
+        """Sell at another price from now on, or at None no more.
+
+        Raises:
+            ValueError: no rail is left to sell it on, a token cannot express the price, or the challenge does not fit into the
+                headers. The gate is to get another price then.
+        """
+        if self.is_sold and price == self.endpoint.price:
+            return
+        self.is_sold = price is not None
+        if price is None:
+            self._choose_offers()
+        else:
+            self.endpoint = replace(self.endpoint, price=price)
+            self._price()
+
+    def _price(self) -> None:
+        """Make everything that the price is part of."""
+        endpoint = self.endpoint
+        self._priced = tuple((offer, rail) for rail in self._rails for offer in rail.offers(endpoint.price))
         if not self._priced:
             raise ValueError(f"{endpoint.name}: none of its rails is configured")
-        self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
+        self.listing = Listing(endpoint, self._url, tuple(offer for offer, _ in self._priced))
         """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
         self._echoed_resource = msgspec.to_builtins(self._resource)
@@ -121,12 +127,8 @@ class PaymentGate:
                 break
         if (size := self._head_bytes()) > MAX_HEAD_BYTES:
             raise ValueError(f"{endpoint.name}: the headers of a challenge have {size} bytes, over {MAX_HEAD_BYTES}")
-        # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
-        self._form = lru_cache(maxsize=64)(self._build)
-        self._costly: frozenset[Rail] = frozenset()
-        for rail in sold:
-            rail.health.on_change(self._choose_offers)
         self._choose_offers()
+        self._form.cache_clear()
 
     @property
     def offered(self) -> tuple[Offer, ...]:
@@ -161,11 +163,13 @@ class PaymentGate:
         return msgspec.structs.replace(payment, resource=self._echoed_resource, extensions=extensions)
 
     def refuse(self, reason: str, body: bytes | None = None) -> Answer:
-        """402: a fresh challenge with a reason.
+        """402: a fresh challenge with a reason. Raises Problem when the endpoint is not sold: there is nothing to pay.
 
         Args:
             body: the body of the refused request, to which the next payment is bound. None or empty binds it to no body.
         """
+        if not self.is_sold:
+            raise problem_of(Cause.NOT_SOLD)
         return self._answer(self._form(reason), body)
 
     def correct(self, reason: str, channel_id: bytes, channel: Channel) -> Answer:
@@ -176,7 +180,8 @@ class PaymentGate:
         stated = channel_state(channel_id, channel)
         offers = tuple(
             msgspec.structs.replace(offer, extra={**offer.extra, **stated}) if offer.scheme != SCHEME else offer
-            for offer in self._offered
+            # Of what is not sold any more, too: with it a payer gets the rest of his channel back.
+            for offer in self._offered or self.listing.offers
         )
         # Who pays already needs no description of the endpoint, and headers are to stay short.
         extensions = {identifier.KEY: identifier.EXTENSION}
@@ -198,7 +203,7 @@ class PaymentGate:
             self._require_this_resource(presented)
             for offer, rail in self._current:
                 if rail.verifier.matches(offer, presented.accepted):
-                    return _match(offer, rail, presented, is_current=True)
+                    return matched(offer, rail, presented, is_current=True)
             return self._earlier(presented)
         for offer, rail in self._current:
             # A payment names its token in `accepted`, which a flat payment does not have.
@@ -214,8 +219,31 @@ class PaymentGate:
                 offer, amount=accepted.amount, pay_to=accepted.pay_to, extra={**offer.extra, **terms}
             )
             if rail.verifier.matches(once, accepted) and rail.verifier.is_payable(once):
-                return _match(once, rail, presented, is_current=False)
+                return matched(once, rail, presented, is_current=False)
         raise PaymentRefused("no_matching_offer")
+
+    def match_flat(self, presented: FlatPayment, prices: Iterable[Price]) -> Match:
+        """Find the earlier price that a flat payment, which does not say it, is signed for. Raises PaymentRefused."""
+        for offer, rail in self._at(prices):
+            if not rail.verifier.TOKEN_KEY and (presented.scheme, presented.network) == (offer.scheme, offer.network):
+                payment = Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload)
+                match = Match(offer, rail, payment, is_current=False)
+                with contextlib.suppress(PaymentRefused):
+                    match.check()
+                    return match
+        raise PaymentRefused("no_matching_offer")
+
+    def is_at(self, prices: Iterable[Price], match: Match) -> bool:
+        """Whether the offer that a payment pays is ours at one of these prices."""
+        accepted = match.payment.accepted
+        return any(rail is match.rail and rail.verifier.matches(offer, accepted) for offer, rail in self._at(prices))
+
+    def _at(self, prices: Iterable[Price]) -> Iterator[tuple[Offer, ConfiguredRail]]:
+        """The offers at these prices that can be paid now."""
+        for rail in self._rails:
+            for offer in (offer for price in prices for offer in rail.offers(price)):
+                if completed := rail.verifier.completed(offer, rail.health.terms):
+                    yield completed, rail
 
     def declined(self, reason: str, settlement: Settlement) -> Answer:
         """402 after a settlement that failed for good: a fresh challenge and the failed receipt."""
@@ -238,7 +266,7 @@ class PaymentGate:
         """Offer only the rails that are to be offered from now on, where the price is worth its settlement; or all when there
         is none: a challenge has at least one."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
-        self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
+        self._current = tuple((offer, rail) for offer, rail in completed if offer is not None and self.is_sold)
         # What a channel is without its terms, nobody can use.
         shown = [
             (offer or priced, rail)
@@ -246,10 +274,11 @@ class PaymentGate:
             if offer or rail.scheme == SCHEME
         ]
         self.listing = replace(self.listing, offers=tuple(offer for offer, _ in shown))
-        self._note_costs()
+        if self.is_sold:
+            self._note_costs()
         offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered and rail.allows(offer)]
         exact = [(offer, rail) for offer, rail in self._priced if rail.scheme == SCHEME]
-        chosen = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
+        chosen = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact if self.is_sold)
         if chosen != self._offered:
             self._offered = chosen
             self._form.cache_clear()
@@ -293,23 +322,6 @@ class PaymentGate:
             raise PaymentRefused("resource_mismatch")
 
 
-def channel_state(channel_id: bytes, channel: Channel) -> dict[str, Any]:
-    """What a payer is told of a channel, as the keys of an offer's `extra`. The number to start from is the least that the next
-    voucher has to be above, and the payer's own signature proves it."""
-    state = {
-        "channelId": "0x" + channel_id.hex(),
-        "balance": str(channel.balance),
-        "totalClaimed": str(channel.claimed),
-        "withdrawRequestedAt": channel.withdraw_at // 1000,
-        "refundNonce": str(channel.refund_nonce),
-        "chargedCumulativeAmount": str(channel.floor),
-    }
-    if not channel.signature:  # the ledger was lost: the chain has the last word
-        return {"channelState": state}
-    signed = {"signedMaxClaimable": str(channel.top), "signature": "0x" + channel.signature}
-    return {"channelState": state, "voucherState": signed}
-
-
 def _sells(rail: ConfiguredRail, endpoint: Endpoint) -> bool:
     """Answers that hold secrets are sealed with the payment's signature, and a voucher's becomes public when it is claimed."""
     return rail.scheme == SCHEME or not endpoint.holds_secret
@@ -328,14 +340,3 @@ def _open(offer: Offer, rail: ConfiguredRail) -> Offer:
     if not (key := rail.verifier.TOKEN_KEY):
         return offer
     return msgspec.structs.replace(offer, extra={**offer.extra, key: OPEN})
-
-
-def _match(offer: Offer, rail: ConfiguredRail, presented: Payment, *, is_current: bool) -> Match:
-    token = ""
-    if key := rail.verifier.TOKEN_KEY:
-        said = presented.accepted.extra.get(key)
-        if not isinstance(said, str) or not said:
-            raise PaymentRefused(rail.verifier.TOKEN_REASON)
-        token = said
-        offer = msgspec.structs.replace(offer, extra={**offer.extra, key: token})
-    return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer), token, is_current)

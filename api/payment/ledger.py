@@ -81,6 +81,13 @@ class Ledger:
         offer: bytes | None = await self._replicated.call("HGET", record_key(payment_id), "offer")
         return offer
 
+    async def has_claim(self, claim: Claim) -> bool:
+        """Whether a payment was claimed before, for the same offer, or as a voucher for the same price."""
+        field, value = "offer", claim.offer
+        if is_voucher(claim.payment_id):
+            field, value = "price", str(claim.reserve.price).encode()
+        return bool(await self._replicated.call("HGET", record_key(claim.payment_id), field) == value)
+
     async def receipt(self, payment_id: str) -> bytes:
         """The receipt of a payment whose settlement is recorded; empty for any other payment."""
         receipt: bytes | None = await self._redis.call("HGET", record_key(payment_id), "receipt")

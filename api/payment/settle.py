@@ -51,6 +51,8 @@ class Checked:
     query: bytes
     body: bytes
     call_log: CallLog
+    is_outdated: bool = False
+    """Whether it is made for an offer that is not ours now: it pays nothing new."""
     deposit: bytes = b""
     """The settlement of the deposit that came with a voucher, as JSON."""
 

@@ -29,6 +29,10 @@ RECHECK_PAUSE_MS = 60_000
 """The wait before the next look when the chain gave no answer."""
 RECHECKS = 60
 """The most looks at one settled payment."""
+PRICES_KEPT_MS = 24 * 3600 * 1000
+"""How long a price list is known: as long as stored answers."""
+SELLER_SILENT_MS = 60_000
+"""An API process that has not noted its price list for so long is gone."""
 LISTING_KEPT_S = 180 * 24 * 3600
 """How long it is remembered what was listed where."""
 OLD_S, OLD_PROBE_MS = 600, 300_000
@@ -83,3 +87,4 @@ TAKE_SETTLED = load(_LUA / "take_settled.lua", NOW, RECHECKS=RECHECKS, RECHECK_P
 TAKEN_BACK = load(_LUA / "taken_back.lua", NOW, NOTE)
 LOST_LATELY = load(_LUA / "lost_lately.lua", NOW)
 DUE = load(_LUA / "due.lua", NOW)
+PRICE_LISTS = load(_LUA / "price_lists.lua", NOW, KEPT_MS=PRICES_KEPT_MS, SILENT_MS=SELLER_SILENT_MS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from coinslot.challenge import Quote, request_challenge
 from coinslot.channel_chain import ChainState, ChannelChain
 from coinslot.channel_signer import voucher
 from coinslot.channel_store import Channel, ChannelStore
-from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, WalletUnusable
+from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, UnknownCall, WalletUnusable
 from coinslot.evm_signer import EvmSigner
 from coinslot.exchange import ConnectionLost, Reply
 from coinslot.options import Options
@@ -72,9 +73,10 @@ class ChannelsCommand:
         if not channel.url:
             raise InvalidCall(f"nothing was ever sent to {channel.server} for this channel")
         with BlockingExchange(channel.server, timeout_s=self._options.timeout_s) as exchange:
-            offer = _offer(
-                completed(request_challenge(exchange, channel.url, None, request_id=uuid.uuid4().hex)), channel
-            )
+            quote = None
+            with contextlib.suppress(UnknownCall):  # it is not sold any more, and takes requests for refunds
+                quote = completed(request_challenge(exchange, channel.url, None, request_id=uuid.uuid4().hex))
+            offer = _offer(quote, channel)
             for is_last in (False, True):
                 # The voucher says nothing new: what the server knows as charged already.
                 signed = voucher(authorizer, channel, channel.base)
@@ -210,9 +212,9 @@ def _set(store: ChannelStore, channel: Channel, **members: int) -> None:
             setattr(channels[channel.id], name, value)
 
 
-def _offer(quote: Quote | Answer, channel: Channel) -> Offer:
+def _offer(quote: Quote | Answer | None, channel: Channel) -> Offer:
     """The server's offer of today, else the one that was paid last."""
-    offers = () if isinstance(quote, Answer) else quote.challenge.accepts
+    offers = quote.challenge.accepts if isinstance(quote, Quote) else ()
     return next((one for one in offers if channel.fits(one)), channel.offer)
 
 

@@ -36,6 +36,7 @@ from typing import Any, NoReturn
 
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.prices import dollars
+from shared.version import VERSION
 from shared.x402.networks import Rail
 
 RAILS = tuple(Rail)
@@ -69,14 +70,6 @@ Without a key or caps, only the free tools are served.
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InvalidCall(message, hint=f"See {self.prog} --help.")
-
-
-class _Version(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from coinslot.version import version
-
-        print(f"coinslot {version() or '(not installed)'}")
-        parser.exit()
 
 
 class _Terminated(KeyboardInterrupt):
@@ -197,7 +190,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=codes + "\n" + _ENVIRONMENT,
         **shape,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    parser.add_argument("--version", action="version", version=f"coinslot {VERSION}", help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     call = commands.add_parser("call", help="buy one call", epilog=codes + "\n" + _ENVIRONMENT, **shape)

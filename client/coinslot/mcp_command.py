@@ -21,7 +21,7 @@ from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.options import Options
 from coinslot.spending_caps import Caps
-from coinslot.version import version
+from shared.version import VERSION
 
 if TYPE_CHECKING:
     from coinslot.mcp_server import McpServer
@@ -136,7 +136,7 @@ async def _standard_streams(tools: McpServer) -> None:
     # A read of standard input cannot be interrupted, and dying at any moment loses nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    server = tools.server(version())
+    server = tools.server(VERSION)
     try:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
@@ -166,6 +166,6 @@ async def _http(tools: McpServer, port: int) -> None:
 
     listening = _listening(port)
     # With this host it takes only requests whose Host and Origin are of this machine: no page of a browser can call it.
-    app = gone_clients.watched(tools.server(version()).streamable_http_app(host=HOST))
+    app = gone_clients.watched(tools.server(VERSION).streamable_http_app(host=HOST))
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
     await uvicorn.Server(config).serve(sockets=[listening])

@@ -23,6 +23,7 @@ class Options:
     """The options of the commands that have them. None: it was not given, and the environment may have the value.
 
     Attributes:
+        network: CAIP-2, where a key of the user's own does not pay on the rail's main network.
         timeout_s: longest wait for one HTTP answer.
         deposit: into a channel, in dollars.
         opens: the call is bought to deposit, whatever the channel has left.
@@ -34,6 +35,7 @@ class Options:
     key_file: str | None = None
     rail: Rail = Rail.BASE
     rpc_url: str | None = None
+    network: str | None = None
     max_price: Decimal | None = None
     timeout_s: float = 35.0
     scheme: Scheme | None = None

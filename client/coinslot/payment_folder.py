@@ -23,6 +23,7 @@ from coinslot.payment import SignedPayment
 from coinslot.spending import SpendingLog
 from coinslot.spending_journal import SpendingJournal
 from coinslot.state_folder import sync_folder
+from shared.layouts import SAVED_PAYMENTS, UnknownLayout
 from shared.money import Price
 
 _FILES = "payment-*.json"
@@ -30,8 +31,13 @@ _UNFINISHED_FILES = ".payment-*.json"
 _UNFINISHED_FOR_S = 60.0
 
 
+class _Layout(msgspec.Struct, frozen=True):
+    layout: int = SAVED_PAYMENTS.unnumbered
+
+
 class _Saved(msgspec.Struct, frozen=True, rename="camel"):
-    """`body` is base64 in the file; `signed_at` is Unix seconds; `reservation` is empty without caps."""
+    """`body` is base64 in the file; `signed_at` is Unix seconds; `reservation` is empty without caps.
+    `layout` is the file's."""
 
     url: str
     body: bytes | None
@@ -41,6 +47,7 @@ class _Saved(msgspec.Struct, frozen=True, rename="camel"):
     payer: str
     signed_at: int
     reservation: str = ""
+    layout: int = SAVED_PAYMENTS.unnumbered
 
 
 class SavedPayment:
@@ -112,6 +119,7 @@ class PaymentFolder:
                 payer=payment.payer,
                 signed_at=payment.signed_at,
                 reservation=reservation,
+                layout=SAVED_PAYMENTS.written,
             )
         )
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -166,13 +174,19 @@ def claim(path: Path) -> SavedPayment:
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):
             raise FileNotFoundError(path)
         with open(descriptor, "rb", closefd=False) as file:
-            saved = msgspec.json.decode(file.read(), type=_Saved)
+            content = file.read()
+        SAVED_PAYMENTS.refuse(msgspec.json.decode(content, type=_Layout).layout)
+        saved = msgspec.json.decode(content, type=_Saved)
         return SavedPayment(path, _decoded(saved), descriptor, reservation=saved.reservation)
     except BaseException as error:
         os.close(descriptor)
         if isinstance(error, BlockingIOError):
             raise PaymentInUse(
                 f"another process waits for the answer to {path}", hint="Wait until it has ended."
+            ) from None
+        if isinstance(error, UnknownLayout):
+            raise InvalidCall(
+                f"{path} is from a newer version of coinslot", hint="Update coinslot, then try again."
             ) from None
         if isinstance(error, ValueError | RecursionError):
             raise InvalidCall(f"{path} is not a saved payment") from None

@@ -48,7 +48,8 @@ def find(options: Options) -> WalletSource:
         WalletUnusable: there is no wallet, or the first one has the wrong form. Then the others are not tried.
     """
     if named := options.named(options.key_file, ENVIRONMENT):
-        return _from_key_file(named, options.rail, options.named(options.rpc_url, RPC_ENVIRONMENT))
+        network = options.network or network_of(options.rail).default
+        return _from_key_file(named, options.rail, network, options.named(options.rpc_url, RPC_ENVIRONMENT))
     path = sandbox_file.find(options.env, options.folder)
     if path is None:
         raise WalletUnusable(
@@ -59,7 +60,7 @@ def find(options: Options) -> WalletSource:
     return WalletSource(sandbox_signer(sandbox, options.rail), path, sandbox=sandbox)
 
 
-def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:
+def _from_key_file(named: str, rail: Rail, network: str, rpc_url: str) -> WalletSource:
     if _LOOKS_LIKE_A_KEY.fullmatch(named):
         raise WalletUnusable(
             "the key file's name looks like a key, which other users may have seen by now",
@@ -67,7 +68,7 @@ def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:
         )
     path = Path(named)
     try:
-        signer = _signer(rail, path, rpc_url)
+        signer = _signer(rail, path, network, rpc_url)
         exposed = path.stat().st_mode & 0o044
     except (InvalidSetting, OSError, ValueError) as error:
         raise WalletUnusable(str(error)) from None
@@ -75,17 +76,16 @@ def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:
     return WalletSource(signer, path, warning=warning)
 
 
-def _signer(rail: Rail, path: Path, rpc_url: str) -> Signer:
+def _signer(rail: Rail, path: Path, network: str, rpc_url: str) -> Signer:
     """Raises InvalidSetting, WalletUnusable."""
-    network = network_of(rail)
-    if network.signs_offline:
-        return _of_network(rail, read_key(path).hex(), network.default, "")
+    if network_of(rail).signs_offline:
+        return _of_network(rail, read_key(path).hex(), network, "")
     if urlsplit(rpc_url).scheme not in ("http", "https"):
         raise WalletUnusable(
             f"paying on {rail} takes a node of its network",
             hint=f"Give --rpc-url URL or set {RPC_ENVIRONMENT}.",
         )
-    return _of_network(rail, read_secret(path), network.default, rpc_url)
+    return _of_network(rail, read_secret(path), network, rpc_url)
 
 
 def _of_network(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compose.data import addresses, signatures, tokens
+from compose.data.rdap import generate as rdap
 from compose.sandbox.npm import install
 from jobs.engines.evm.data_file import FOLDER
 
@@ -13,7 +14,7 @@ ROOT = HERE.parent.parent
 
 
 def main() -> None:
-    """Write all three files."""
+    """Write all files."""
     fetched = ROOT / "var" / "data"
     install(HERE, fetched)
     packages = fetched / "node_modules"
@@ -26,6 +27,7 @@ def main() -> None:
     for name, content in written.items():
         (FOLDER / name).write_bytes(content)
         print(f"{name}: {len(content)} bytes")
+    rdap.main(fetched / "rdap")
 
 
 if __name__ == "__main__":

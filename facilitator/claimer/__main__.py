@@ -21,6 +21,7 @@ from facilitator.claimer.relay import Relay
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from shared.ledger.channels import READS, ReadRequest
 from shared.observability.logs import configure_logs
+from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
 from shared.servers.ledger_start import known_servers
@@ -41,6 +42,7 @@ _ERRORS = (RedisError, *NODE_ERRORS)
 
 def main() -> None:
     """Claim until SIGTERM. Raises InvalidSetting, and SystemExit when another key signs for this ledger."""
+    command_line("python -m facilitator.claimer", "Claim what channels owe.").parse_args()
     settings = read_settings(os.environ)
     configure_logs(settings.log)
     refuse_root(settings)

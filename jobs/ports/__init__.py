@@ -206,6 +206,32 @@ class Whois(Protocol):
         ...
 
 
+class RdapAnswer(NamedTuple):
+    """An RDAP server's answer.
+
+    Attributes:
+        is_found: the server has an object for the domain; else it says that it has none.
+        raw: JSON; empty when a server sends no more than the status that there is none.
+        age_s: seconds since the server was asked.
+    """
+
+    is_found: bool
+    raw: bytes
+    age_s: float
+
+
+class Rdap(Protocol):
+    """An RDAP client that reaches the servers of IANA's bootstrap file only, at public addresses only."""
+
+    def server(self, domain: str) -> str | None:
+        """The host that answers for a domain's top-level domain, or None."""
+        ...
+
+    def ask(self, domain: str, *, deadline: float) -> RdapAnswer:
+        """Ask that host about the domain. Raises BlockedAddress, UpstreamFailed."""
+        ...
+
+
 class Clock(Protocol):
     """The time of day."""
 
@@ -239,6 +265,9 @@ class Ports(Protocol):
 
     @property
     def whois(self) -> Whois: ...
+
+    @property
+    def rdap(self) -> Rdap: ...
 
     @property
     def chains(self) -> Chains: ...

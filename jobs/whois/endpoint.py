@@ -1,10 +1,12 @@
-"""whois: returns a domain's registration data from the registry's own answer.
+"""whois: returns a domain's registration data from the registry's own answer, by WHOIS or RDAP.
 
 - IANA names the registry's server, which is asked for the registrable domain (`a.co.uk` for `www.a.co.uk`). If the registry's
   record is thin, the registrar's server that it names is asked too. Its data only fill gaps.
 - A domain that does not exist is an answer: `registered` is false. It is null when the registry reserves or blocks the
-  name, and when the text does not say. `raw` has the text in any case.
-- A registry without a WHOIS server is a final answer (`no_whois_server`), and refused before the payment where this is known.
+  name, and when the text does not say: `registeredReason` says which. `raw` has the text in any case.
+- Where IANA names no WHOIS server, or that server does not answer, refuses, or says nothing that can be read, the registry's
+  RDAP server is asked (`source`: `rdap`). It gives the same fields, and its JSON as `raw`.
+- A registry without either is a final answer (`no_whois_server`), and refused before the payment where this is known.
 - Dates without a time are midnight, and times without a zone count as UTC. "before Aug-1996" is not a date.
 - An answer may be up to three minutes old (`ageSeconds`), so that we do not ask a registry the same question twice.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -22,6 +24,7 @@ from jobs import hosts
 from jobs.fields import Ok, doc
 from jobs.ports import Context
 from jobs.site import Site, SiteRequest
+from jobs.whois.reason import Reason
 from jobs.whois.registries import WITHOUT_SERVER
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
@@ -67,7 +70,9 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     def check(self, site: Site) -> None:
         host = hosts.checked(hosts.public_host, self.domain, site, field="domain")
         if (top := host.rpartition(".")[2]) in WITHOUT_SERVER:
-            raise InvalidField(f"The registry of .{top} has no WHOIS server.", field="domain", code="invalid_domain")
+            raise InvalidField(
+                f"The registry of .{top} has no WHOIS server and no RDAP server.", field="domain", code="invalid_domain"
+            )
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -79,6 +84,13 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     registered: Annotated[
         bool | None,
         doc("Whether the domain is registered. Null when the name is reserved or the registry does not say."),
+    ]
+    registered_reason: Annotated[
+        Reason | None,
+        doc(
+            "Why `registered` is null: `reserved` when nobody may register the name, `ending` when its registration has ended "
+            "and it is not free yet, `refused` when the server refuses to answer, `unclear` when the text does not say."
+        ),
     ]
     registrar: Annotated[str | None, doc("The registrar's name.")]
     registrar_iana_id: Annotated[str | None, doc("The registrar's number at IANA, as text.")]
@@ -94,17 +106,28 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     dnssec: Annotated[
         bool | None, doc("Whether the delegation is signed with DNSSEC. Null when the registry does not say.")
     ]
-    whois_server: Annotated[str, doc("The registry's WHOIS server.")]
+    source: Annotated[
+        Literal["whois", "rdap"],
+        doc(
+            "Where the answer is from: `whois`, or `rdap` where the registry has no WHOIS server or it gave no answer."
+        ),
+    ]
+    whois_server: Annotated[
+        str, doc("The registry's WHOIS server. Empty when it has none, or IANA's server did not answer.")
+    ]
     registrar_whois_server: Annotated[str | None, doc("The registrar's WHOIS server, as the registry names it.")]
-    raw: Annotated[str, doc("The registry's answer and then the registrar's, unchanged, at most 64 KB.")]
+    raw: Annotated[
+        str,
+        doc("The registry's answer and then the registrar's, unchanged, at most 64 KB. JSON when `source` is `rdap`."),
+    ]
     raw_truncated: Annotated[bool, doc("Whether the answers were longer than `raw`.")]
-    servers_queried: Annotated[list[str], doc("The WHOIS servers that answered, in order.")]
-    parsed_by: Annotated[str, doc("The rules that read the answer: `generic`, or those of a top-level domain.")]
+    servers_queried: Annotated[list[str], doc("The servers that answered, in order.")]
+    parsed_by: Annotated[str, doc("The rules that read the answer: `generic`, those of a top-level domain, or `rdap`.")]
     age_seconds: Annotated[int, doc("Seconds since the servers were asked, at most 180.")]
 
 
 def run(request: Request, context: Context) -> Response:
-    """Ask IANA, the registry, and the registrar when it can add something."""
+    """Ask IANA, the registry, and the registrar when it can add something; RDAP where WHOIS gives no answer."""
     # Imported here, because the API needs only the declaration.
     from jobs.whois import domains
     from jobs.whois.search import Search
@@ -118,6 +141,7 @@ def run(request: Request, context: Context) -> Response:
         domain=domain,
         unicode_domain=search.names[-1],
         registered=record.registered,
+        registered_reason=record.reason,
         registrar=record.registrar,
         registrar_iana_id=record.registrar_iana_id,
         registrar_url=record.registrar_url,
@@ -128,6 +152,7 @@ def run(request: Request, context: Context) -> Response:
         name_servers=list(record.name_servers),
         status=list(record.status),
         dnssec=record.dnssec,
+        source=search.source,
         whois_server=search.registry,
         registrar_whois_server=record.refers_to,
         raw=raw,
@@ -168,11 +193,14 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    failures=("timeout", "dns_failure", "connection_refused", "bad_content", "no_whois_server", "rate_limited"),
+    failures=(
+        *("timeout", "dns_failure", "connection_refused", "bad_content", "no_whois_server", "rate_limited"),
+        *("tls_failure", "too_large"),
+    ),
     target_failures=("no_whois_server",),
     summary=(
-        "The registration of a domain, from the registry's own WHOIS server: registrar, creation, update and expiry dates, "
-        "name servers, EPP status codes, DNSSEC and the raw text. Answers whether a domain is registered at all."
+        "The registration of a domain, from the registry's own WHOIS or RDAP server: registrar, creation, update and expiry "
+        "dates, name servers, EPP status codes, DNSSEC and the raw text. Answers whether a domain is registered at all."
     ),
     example=Example(
         request={"domain": "www.example.com"},
@@ -181,6 +209,7 @@ ENDPOINT = Endpoint(
             "domain": "example.com",
             "unicodeDomain": "example.com",
             "registered": True,
+            "registeredReason": None,
             "registrar": "RESERVED-Internet Assigned Numbers Authority",
             "registrarIanaId": "376",
             "registrarUrl": "http://res-dom.iana.org",
@@ -191,6 +220,7 @@ ENDPOINT = Endpoint(
             "nameServers": ["a.iana-servers.net", "b.iana-servers.net"],
             "status": ["clientDeleteProhibited", "clientTransferProhibited"],
             "dnssec": True,
+            "source": "whois",
             "whoisServer": "whois.registry.example.net",
             "registrarWhoisServer": "whois.registrar.example.net",
             "raw": EXAMPLE_RECORD,

@@ -12,6 +12,7 @@ from jobs.whois.dates import read_date
 from jobs.whois.entries import Entry, entries
 from jobs.whois.keys import IN_NAME_SERVERS, IN_REGISTRAR, PLAIN, RELATIVE, Field, Place, unnumbered
 from jobs.whois.lines import tokens
+from jobs.whois.reason import Reason
 from jobs.whois.rules import GENERIC, Rules
 from jobs.whois.verdicts import Speech
 
@@ -38,10 +39,12 @@ class Record:
 
     Attributes:
         registered: None when the text does not say, or the name is reserved.
+        reason: why `registered` is None.
         refers_to: another server that may know more.
     """
 
     registered: bool | None = None
+    reason: Reason | None = None
     registrar: str | None = None
     registrar_iana_id: str | None = None
     registrar_url: str | None = None
@@ -60,7 +63,7 @@ class Record:
 
     def completed(self, other: Record) -> Record:
         """Fill the gaps from another, thicker record. Where both have a field, this one's stays: the registry is right."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("registered", "refers_to")]
+        names = [name for name in self.__dataclass_fields__ if name not in ("registered", "reason", "refers_to")]
         missing = {name: getattr(other, name) for name in names if getattr(self, name) in (None, ())}
         return replace(self, **missing)
 
@@ -103,15 +106,18 @@ def read(text: str, names: Sequence[str], rules: Rules = GENERIC) -> Record:
     findings = _findings(found_entries, rules)
     record = _record(findings, rules)
     speech = Speech(lines, names)
-    return replace(record, registered=_registered(findings, speech, rules, is_named=is_named))
+    verdict = _verdict(findings, speech, rules, is_named=is_named)
+    if isinstance(verdict, bool):
+        return replace(record, registered=verdict)
+    return replace(record, reason=verdict)
 
 
-def is_throttled(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Whether a text is a refusal: we ask too often, or may not ask at all."""
     lines = list(tokens(text))
     findings = _findings(entries(lines), GENERIC)
     speech = Speech(lines, tuple(dict.fromkeys(_HOST.findall(text[:_HEAD].lower())))[:8])
-    return findings.evidence < 2 and speech.is_throttled
+    return findings.evidence < 2 and speech.is_refusal
 
 
 def _own(found: list[Entry], names: Sequence[str]) -> tuple[list[Entry], bool]:
@@ -237,22 +243,24 @@ def _is_key(value: str) -> bool:
     return values.text_or_none(value) is not None and values.dnssec(value) is not False
 
 
-def _registered(findings: _Findings, speech: Speech, rules: Rules, *, is_named: bool) -> bool | None:
+def _verdict(findings: _Findings, speech: Speech, rules: Rules, *, is_named: bool) -> bool | Reason:
     """A refusal comes first, then a record, then the registry's own statement that there is none. Else nothing is known."""
-    if findings.evidence < 2 and speech.is_throttled:
-        return None
+    if findings.evidence < 2 and speech.is_refusal:
+        return "refused"
     free = any(status in _FREE or status in rules.free for status in findings.statuses)
     held = any(status.startswith(_HELD) for status in findings.statuses)
     if (
         findings.evidence >= (1 if is_named else 2)
         and not (free or held)
-        and not (speech.is_free and findings.evidence < 2)
+        and not (findings.evidence < 2 and speech.is_free)
     ):
         return True
     if findings.evidence >= 2 and (findings.names or any(findings.first(Field.CREATED))):
         return True
     if held or speech.is_held:
-        return None
+        return "reserved"
+    if speech.is_ending:
+        return "ending"
     if free or speech.is_free:
-        return None if speech.is_unclear else False
-    return True if is_named and findings.statuses else None
+        return "unclear" if speech.is_unclear else False
+    return True if is_named and findings.statuses else "unclear"

@@ -6,11 +6,21 @@ from jobs.engines.text.names import names
 
 WITHOUT_SERVER = names(
     """
-    aq az bb bs bt bv cu cy eg er fk gb gr gt gu jm jo kh km lr mh mil mp ni np nr pa ph py sj sv sz tt vi vn zw
+    al ao aq az ba bb bd bs bt bv cg ck cu cw cy dj eg er et fk gb gm gr gt gu gw jm jo kh km kp lr mc mh mil mt mv ne ni np nr
+    pa ph py sj sv sz tj tt va vn zw
+    xn--54b7fta0cc xn--mgbai9azgqp6j xn--mgbayh7gpa xn--mgbc0a9azcg xn--mgbcpq6gpa1a xn--mgbpl2fh xn--qxam
     """
 )
-"""Top-level domains whose registries have had no WHOIS server for more than ten years; most have a web form instead. A
-registry that opens a server is removed here."""
+"""Top-level domains for which IANA names neither a WHOIS nor an RDAP server; most have a web form instead. scripts/data prints
+which of them has one now: it is removed here."""
+
+SECOND_LEVEL = {
+    "co.za": "whois.registry.net.za",
+    "net.za": "net-whois.registry.net.za",
+    "org.za": "org-whois.registry.net.za",
+    "web.za": "web-whois.registry.net.za",
+}
+"""Servers of registries below a top-level domain for which IANA names none."""
 
 _CENTRALNIC = names(
     """

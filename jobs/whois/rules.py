@@ -87,7 +87,7 @@ RULES: Mapping[str, Rules] = {
     "fi": Rules(keys={"www": Field.URL}),
     "at": Rules(keys={"remarks": None}),
     **dict.fromkeys(("ch", "li"), _SWITCH),
-    **dict.fromkeys(("cz", "ar", "cr", "mk", "tz", "al", "fo", "mw"), _FRED),
+    **dict.fromkeys(("cz", "ar", "cr", "mk", "tz", "fo", "mw"), _FRED),
     "ca": Rules(free=("available",)),
     "au": Rules(keys={"status reason": None, "last modified": Field.UPDATED, "eligibility id": None}),
     "nz": Rules(free=("220 available",)),

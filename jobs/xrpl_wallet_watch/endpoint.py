@@ -81,7 +81,7 @@ def run(request: Request, context: Context) -> Observed:
     answer = response(
         watched,
         tag=asked.tag,
-        price=PRICE,
+        price=Price.of(context.payment.amount) if context.payment.amount else PRICE,
         least_calls=request.min_calls_remaining,
         previous_at=context.previous.at if context.previous and since else None,
     )

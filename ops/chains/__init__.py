@@ -1,8 +1,11 @@
-"""What the books read from the chains: fees of transactions, and transfers to the recipient. Each network has a module with
+"""What is read from the chains for the books and for a rehearsal. Each network has a module with
 
 - `PAYERS_PAY`: whether payers send their payments themselves;
 - `fees(url, transactions)` where they do not: what transactions cost, as far as the node shows them;
-- `transfers(url, own, token, since)`: what the recipient got of a token, from a time on.
+- `transfers(url, own, token, since)`: what the recipient got of a token, from a time on;
+- `holds(url, token, holder)`: what an account has of a token, in atomic units, or in whole tokens on the XRP Ledger;
+- `is_final(url, own, transaction)`: whether the network shows that a settlement has taken effect and stays;
+- `finality(own)`: what is waited for before that, for people.
 
 Functions raise what is in NODE_ERRORS, and `transfers` raises NotKept.
 """
@@ -10,6 +13,7 @@ Functions raise what is in NODE_ERRORS, and `transfers` raises NotKept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -90,6 +94,21 @@ def transfers(name: str, url: str, own: RailSettings, token: Token, since: int) 
     does not show all."""
     found: Iterator[Transfer] = _module(name).transfers(url, own, token, since)
     return found
+
+
+def holds(name: str, url: str, token: Token, holder: str) -> Decimal:
+    """What an account has of a token, in whole tokens."""
+    return Decimal(_module(name).holds(url, token, holder)).scaleb(-token.decimals)
+
+
+def is_final(name: str, url: str, own: RailSettings, transaction: str) -> bool:
+    """Whether the network shows that a settlement has taken effect and stays, as its rail defines it."""
+    return bool(_module(name).is_final(url, own, transaction))
+
+
+def finality(name: str, own: RailSettings) -> str:
+    """What is waited for before a settlement counts, for people."""
+    return str(_module(name).finality(own))
 
 
 def _module(name: str) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 
 from ops.chains import TIMEOUT_S, Fee, Transfer
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
-from shared.settings.rails import RailSettings
-from shared.x402.evm import keccak256
+from shared.settings.rails import EvmRailSettings, RailSettings
+from shared.x402.evm import keccak256, selector
 from shared.x402.evm_channel_ids import CONTRACT
-from shared.x402.networks import Token
+from shared.x402.networks import EvmToken, Token
 
 PAYERS_PAY = False
 MOST_CALLS = 100
@@ -52,6 +52,28 @@ def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator
                 str(_number(event["data"])),
                 times[event["blockNumber"]],
             )
+
+
+def holds(url: str, token: EvmToken, holder: str) -> int:
+    """What the token's contract says."""
+    data = f"0x{selector('balanceOf(address)').hex()}{_topic(holder)[2:]}"
+    return int(JsonRpc(url, timeout_s=TIMEOUT_S)("eth_call", {"to": token.address, "data": data}, "latest"), 16)
+
+
+def is_final(url: str, own: EvmRailSettings, transaction: str) -> bool:
+    """As the setting `finality` has it. Some nodes show a receipt before there is a block of its number."""
+    asked = [Call("eth_getTransactionReceipt", (transaction,)), Call("eth_blockNumber")]
+    receipt, newest = _ask_all(JsonRpc(url, timeout_s=TIMEOUT_S), asked)
+    if receipt is None or own.finality == "preconfirmed":
+        return receipt is not None
+    on_top = int(own.finality) if own.finality.isdecimal() else 0
+    return _number(receipt["blockNumber"]) + on_top <= _number(newest)
+
+
+def finality(own: EvmRailSettings) -> str:
+    """The setting, in words."""
+    known = {"preconfirmed": "a receipt, before its block", "included": "a block that has it"}
+    return known.get(own.finality, f"a block that has it and {own.finality} on top")
 
 
 def final_block(url: str) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ops.chains import TIMEOUT_S, Fee, NotKept, Transfer
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
 from shared.settings.rails import RailSettings
-from shared.x402.networks import Token
+from shared.x402.networks import SolanaToken, Token
 from shared.x402.solana_address import decode_base58, encode_base58, token_account
 
 PAYERS_PAY = False
@@ -16,6 +17,8 @@ MOST_CALLS = 20
 """In one request to the node."""
 PAGE = 1_000
 """Signatures that a node lists at once."""
+_AMOUNT = slice(64, 72)
+"""Of a token account's data, after its mint and its owner."""
 _HOW = {"encoding": "base64", "maxSupportedTransactionVersion": 0, "commitment": "confirmed"}
 
 
@@ -29,7 +32,7 @@ def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator
     """What the recipient's token account got, the newest first."""
     node = JsonRpc(url, timeout_s=TIMEOUT_S)
     mint: str = token.mint  # type: ignore[union-attr]
-    account = encode_base58(token_account(decode_base58(own.pay_to, 32), decode_base58(mint, 32)))
+    account = _account(own.pay_to, mint)
     missing = 0
     for page in _pages(node, account, since):
         found = _transactions(node, [one["signature"] for one in page])
@@ -41,6 +44,29 @@ def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator
                 yield Transfer(one["signature"], 0, payer, str(gained), one["blockTime"])
     if missing:
         raise NotKept(f"it does not show {missing} transactions of {account} any more")
+
+
+def holds(url: str, token: SolanaToken, holder: str) -> int:
+    """What the token account of a wallet has; 0 where there is none."""
+    how = {"encoding": "base64", "commitment": "confirmed"}
+    found = JsonRpc(url, timeout_s=TIMEOUT_S)("getAccountInfo", _account(holder, token.mint), how)["value"]
+    return int.from_bytes(base64.b64decode(found["data"][0])[_AMOUNT], "little") if found else 0
+
+
+def is_final(url: str, own: RailSettings, transaction: str) -> bool:
+    """Whether a confirmed block has it."""
+    how = {"searchTransactionHistory": True}
+    [found] = JsonRpc(url, timeout_s=TIMEOUT_S)("getSignatureStatuses", [transaction], how)["value"]
+    return found is not None and found["err"] is None and found["confirmationStatus"] in ("confirmed", "finalized")
+
+
+def finality(own: RailSettings) -> str:
+    """Of every settlement on it."""
+    return "a confirmed block"
+
+
+def _account(holder: str, mint: str) -> str:
+    return encode_base58(token_account(decode_base58(holder, 32), decode_base58(mint, 32)))
 
 
 def _pages(node: JsonRpc, account: str, since: int) -> Iterator[list[dict[str, Any]]]:

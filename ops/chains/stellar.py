@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ops.chains import TIMEOUT_S, Fee, NotKept, Transfer
+from ops.recipients.stellar import trust_line
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import RailSettings
 from shared.x402 import stellar_address
-from shared.x402.networks import Token
+from shared.x402.networks import StellarToken, Token
 from shared.x402.stellar_xdr import ADDRESS, I128, MAP, SYMBOL, Reader
 
 PAYERS_PAY = False
 PAGE = 200
+_BALANCE_AT = 84
+"""In a trust line of the ledger: after its kind, its account, and the asset's code and issuer."""
 _SYMBOL_TRANSFER = base64.b64encode(struct.pack(">II8s", SYMBOL, 8, b"transfer")).decode()
 
 
@@ -62,6 +65,30 @@ def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator
         page = node.named("getEvents", filters=[wanted], pagination={"limit": PAGE, "cursor": cursor})
     if oldest > 1 and kept_since > since:
         raise NotKept(f"it keeps events since {datetime.fromtimestamp(kept_since, UTC):%Y-%m-%d %H:%M} UTC only")
+
+
+def holds(url: str, token: StellarToken, holder: str) -> int:
+    """What the trust line of an account has; 0 where there is none.
+
+    Raises:
+        ValueError: the holder is a contract, whose balance is in the token's own storage; or it is no address.
+    """
+    address = stellar_address.parse(holder)
+    if address is None or address.kind == stellar_address.CONTRACT:
+        raise ValueError("no account")
+    found = JsonRpc(url, timeout_s=TIMEOUT_S).named("getLedgerEntries", keys=[trust_line(address, token)])["entries"]
+    return int(struct.unpack_from(">q", base64.b64decode(found[0]["xdr"]), _BALANCE_AT)[0]) if found else 0
+
+
+def is_final(url: str, own: RailSettings, transaction: str) -> bool:
+    """Whether a closed ledger has it: there is no other."""
+    status: str = JsonRpc(url, timeout_s=TIMEOUT_S).named("getTransaction", hash=transaction)["status"]
+    return status == "SUCCESS"
+
+
+def finality(own: RailSettings) -> str:
+    """Of every settlement on it."""
+    return "a closed ledger"
 
 
 def _value_of(address: stellar_address.Address) -> str:

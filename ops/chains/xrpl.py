@@ -10,7 +10,7 @@ from typing import Any
 from ops.chains import TIMEOUT_S, NotKept, Transfer
 from shared.nodes.xrpl_rpc import XrplRpc
 from shared.settings.rails import RailSettings
-from shared.x402.networks import Token
+from shared.x402.networks import Token, XrplToken
 
 PAYERS_PAY = True
 RIPPLE_EPOCH = 946_684_800
@@ -45,6 +45,24 @@ def transfers(url: str, own: RailSettings, token: Token, since: int) -> Iterator
         header = node("ledger", ledger_index=oldest)["ledger"]
         if (kept_since := int(header["close_time"]) + RIPPLE_EPOCH) > since:
             raise NotKept(f"it has ledgers since {datetime.fromtimestamp(kept_since, UTC):%Y-%m-%d %H:%M} UTC only")
+
+
+def holds(url: str, token: XrplToken, holder: str) -> Decimal:
+    """What the trust line of an account has; 0 where there is none."""
+    asked = {"account": holder, "peer": token.issuer, "ledger_index": "validated"}
+    lines = XrplRpc(url, timeout_s=TIMEOUT_S)("account_lines", **asked)["lines"]
+    return sum((Decimal(line["balance"]) for line in lines if line["currency"] == token.currency), Decimal(0))
+
+
+def is_final(url: str, own: RailSettings, transaction: str) -> bool:
+    """Whether a validated ledger has it."""
+    found = XrplRpc(url, timeout_s=TIMEOUT_S)("tx", transaction=transaction)
+    return found.get("validated") is True and found["meta"]["TransactionResult"] == "tesSUCCESS"
+
+
+def finality(own: RailSettings) -> str:
+    """Of every settlement on it."""
+    return "a validated ledger"
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import closing
 from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import StellarRailSettings
 from shared.x402 import stellar_address
-from shared.x402.networks import STELLAR_USDC
+from shared.x402.networks import STELLAR_USDC, StellarToken
 
 # Of Stellar-ledger-entries.x.
 _ACCOUNT_ENTRY, _TRUST_LINE_ENTRY, _ED25519, _ALPHANUM4 = 0, 1, 0, 1
@@ -24,18 +24,23 @@ def lacks(own: StellarRailSettings, *, timeout_s: float) -> list[str] | None:
         return [f"{own.pay_to} is no address"]
     if address.kind == stellar_address.CONTRACT:
         return []  # its balance is in the asset's contract
-    issuer = stellar_address.parse(token.issuer)
-    assert issuer is not None
-    account = struct.pack(">I32s", _ED25519, address.key)
-    asset = struct.pack(">I4sI32s", _ALPHANUM4, b"USDC", _ED25519, issuer.key)
-    of_account = _base64(struct.pack(">I", _ACCOUNT_ENTRY) + account)
-    of_line = _base64(struct.pack(">I", _TRUST_LINE_ENTRY) + account + asset)
+    of_account = _base64(struct.pack(">II32s", _ACCOUNT_ENTRY, _ED25519, address.key))
+    of_line = trust_line(address, token)
     with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
         entries = node.named("getLedgerEntries", keys=[of_account, of_line])["entries"] or []
     found = {entry["key"] for entry in entries}
     if of_account not in found:
         return [f"{address.account.text} does not exist"]
     return [] if of_line in found else [f"{address.account.text} has no trust line for USDC of {token.issuer}"]
+
+
+def trust_line(address: stellar_address.Address, token: StellarToken) -> str:
+    """The key of an account's trust line for USDC in the ledger, in base64."""
+    issuer = stellar_address.parse(token.issuer)
+    assert issuer is not None
+    account = struct.pack(">I32s", _ED25519, address.key)
+    asset = struct.pack(">I4sI32s", _ALPHANUM4, b"USDC", _ED25519, issuer.key)
+    return _base64(struct.pack(">I", _TRUST_LINE_ENTRY) + account + asset)
 
 
 def _base64(content: bytes) -> str:

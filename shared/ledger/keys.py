@@ -44,6 +44,11 @@ PREFIXES = of_each_bucket("")
 """By bucket: what the keys begin with that belong to one payer."""
 RECORDS = of_each_bucket("payment:")
 """By bucket: what the keys of records begin with, before the payment id."""
+PRICE_LISTS = "coinslot:{00}:price-lists"
+"""ZSET of the price lists at which API processes sold in the last day, as JSON: the price by name. Score: when one of them last
+said so, in Unix milliseconds."""
+SELLERS = "coinslot:{00}:sellers"
+"""ZSET of the API processes, as ``<host>:<process id> <version of the price list>``. Score: as above."""
 JOURNAL_LENGTH, SHARED_JOURNAL_LENGTH = 12_000, 250_000
 """Of one bucket, and of bucket 0. All of them take about 150 MB. Older entries are dropped."""
 RERUN_WINDOW_MS = 10 * 60 * 1000

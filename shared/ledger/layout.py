@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from shared.layouts import LEDGER
 from shared.ledger import position
 from shared.ledger.keys import JOURNAL
 from shared.lua_script import Command
 
-LAYOUT = 2
-"""The number of what shared/ledger/keys.py describes. Keys, or contents of keys, that other versions cannot read get
-another one. Layout 1 had keys without buckets, and no number."""
 KEY = "coinslot:layout"
 """It belongs to no bucket: each primary has its own."""
 EARLIER = tuple(f"coinslot:{name}" for name in ("journal", "open", "refundable", "recheck", "lost"))
@@ -37,7 +35,8 @@ Check = Generator[Sequence[Command], Sequence[Any], str]
 
 
 def checked(place: str, *, is_known: bool) -> Check:
-    """Check a server. One without a number gets it, if it is empty or has keys of this layout.
+    """Check a server. One without a number gets it, if it is empty or has keys of this layout. One with an earlier number that
+    this version reads gets the number of what is written from now on.
 
     Args:
         place: of the server (shared/ledger/position.py).
@@ -49,9 +48,11 @@ def checked(place: str, *, is_known: bool) -> Check:
             return HAS_EARLIER
         if is_known and found_place is None and not any((yield [("EXISTS", key) for key in JOURNAL])):
             return IS_EMPTY
-        (found,) = yield (position.take(str(LAYOUT), KEY),)
+        (found,) = yield (position.take(str(LEDGER.written), KEY),)
     if why := _wrong(found):
         return why
+    if int(found) < LEDGER.written:
+        yield (("SET", KEY, str(LEDGER.written)),)
     if found_place is None:
         (found_place,) = yield (position.take(place),)
     return position.wrong(found_place, place)
@@ -91,9 +92,4 @@ def _has_earlier_records() -> Check:
 
 def _wrong(found: Any) -> str:
     number = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
-    if number == str(LAYOUT):
-        return ""
-    return (
-        f"it has layout {number}, and this version reads layout {LAYOUT}: start the version that wrote it, and see "
-        "docs/operations.md, Updating"
-    )
+    return LEDGER.wrong(int(number) if number.isdecimal() else number)

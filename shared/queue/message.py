@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
 import pybase64
 
 from shared.endpoint import Endpoint
+from shared.layouts import MESSAGES
 from shared.observability import tracing
 from shared.sealing.answers import is_secret_of
 from shared.sealing.sealing import Sealer, Unsealable
@@ -56,10 +58,13 @@ class _Message(msgspec.Struct, frozen=True):
     actor_name: str
     args: tuple[()]
     kwargs: _Keywords
-    options: dict[str, str]
+    options: dict[str, str | int]
     message_id: str
     message_timestamp: int
 
+
+_LAYOUT = "layout"
+"""The option with the number of everything in a message. `deadline_ms` has its name and meaning in every layout."""
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Arguments)
@@ -81,11 +86,16 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
         actor_name=endpoint.name,
         args=(),
         kwargs=_Keywords(job_id, _quoted_base64(sealed), reply_to, deadline_ms),
-        options=tracing.message_options(),
+        options={_LAYOUT: MESSAGES.written, **tracing.message_options()},
         message_id=job_id,
         message_timestamp=int(time.time() * 1000),
     )
     return Job(job_id, _json.encode(message))
+
+
+def wrong_layout(options: Mapping[str, object]) -> str:
+    """Why this version must not run a message with these options; empty when it may."""
+    return MESSAGES.wrong(options.get(_LAYOUT, MESSAGES.unnumbered))
 
 
 def open_arguments(sealed: str, *, endpoint: Endpoint, job_id: str, sealer: Sealer) -> Arguments:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from shared.layouts import REPLIES
+
 LIST_TTL_S = 60
 """A list without a push for this long expires. Its process has most likely ended."""
 UNREADABLE = b""
@@ -60,6 +62,7 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     Attributes:
         outcome: a sealed Outcome (shared/sealing/answers.py), or its Parts, or UNREADABLE.
         taken_s, waited_s, is_whole: its Cost, of an endpoint whose calls are calculations.
+        layout: of the reply. It keeps its place: what later versions add comes after it.
     """
 
     message_id: str
@@ -67,6 +70,7 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     taken_s: float = 0.0
     waited_s: float = 0.0
     is_whole: bool = True
+    layout: int = REPLIES.unnumbered
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -8,6 +8,10 @@ its jobs at most LEASE_MS and RENEW_MS pass, 1.5 s together.
 
 from __future__ import annotations
 
+import uuid
+
+from shared.layouts import MESSAGES
+
 GROUP = "workers"
 FIELD = "m"
 """The field of an entry that holds the encoded Dramatiq message."""
@@ -22,6 +26,10 @@ POOL_NAMES = "coinslot:pools"
 where no package is installed."""
 STARTING = "starting"
 """The reason of a consumer whose port has not started yet."""
+OUTDATED = "outdated"
+"""The reason of a consumer that met a message which only a worker of another version can run."""
+OUTDATED_MS = 3_000
+"""For so long it fetches nothing, so that such a worker gets the message."""
 MAX_DELIVERIES = 3
 """A message that was delivered that often and never finished is not run again: it ends the workers that run it."""
 
@@ -29,6 +37,12 @@ MAX_DELIVERIES = 3
 def stream_key(queue_name: str) -> str:
     """The Redis key of a queue's stream."""
     return f"coinslot:queue:{queue_name}"
+
+
+def consumer_name(host: str) -> str:
+    """A name for a new consumer. compose/probe.py looks for the host, and shared/servers/queue_start.py, when an API starts,
+    for the layouts of messages that the consumer reads, the oldest and the newest."""
+    return f"{host}:{uuid.uuid4().hex}:{min(MESSAGES.read)}-{max(MESSAGES.read)}"
 
 
 def closed_key(queue_name: str) -> str:

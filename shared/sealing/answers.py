@@ -11,6 +11,7 @@ import msgspec
 
 from shared import outcome
 from shared.endpoint import Endpoint
+from shared.layouts import ANSWERS, UnknownLayout
 from shared.outcome import Outcome
 from shared.sealing.sealing import KEY_BYTES, Sealer, Unsealable, derive
 
@@ -63,14 +64,20 @@ class AnswerSealer:
         """
         if with_previous and self._previous is not None:
             return self._previous.seal(result, endpoint, payment_id, secret)
+        if result.layout != ANSWERS.written:  # a child that was taken over chooses its own
+            result = msgspec.structs.replace(result, layout=ANSWERS.written)
         return self._sealer(secret).seal(outcome.encode(result), _binding(endpoint, payment_id))
 
     def open(self, sealed: bytes, endpoint: Endpoint, payment_id: str, secret: bytes) -> Outcome:
-        """Raises Unsealable when it is another payment's, endpoint's, signature's or installation's, or damaged."""
+        """Raises Unsealable when it is another payment's, endpoint's, signature's or installation's, or damaged, and
+        UnknownLayout when another version sealed it."""
+        plain = self._sealer(secret).open(sealed, _binding(endpoint, payment_id))
         try:
-            return outcome.decode(self._sealer(secret).open(sealed, _binding(endpoint, payment_id)))
-        except msgspec.DecodeError as error:
-            raise Unsealable(f"damaged answer: {type(error).__name__}") from None
+            result = outcome.decode(plain)
+        except msgspec.DecodeError:  # a worker with our key wrote these bytes: they are not damaged
+            raise UnknownLayout("an answer of another version") from None
+        ANSWERS.refuse(result.layout)
+        return result
 
     def open_for(self, sealed: bytes, endpoint: Endpoint, payment_id: str, signature: bytes) -> Outcome:
         """As `open`, by the payment's signature, and with either key."""

@@ -25,10 +25,14 @@ class WrongLedger(InvalidSetting):
 
 
 def wrong_ledger(url: str, why: str) -> WrongLedger:
-    """The error about a server, without the password of its address."""
+    """The error about a server."""
+    return WrongLedger(f"the ledger at {address_of(url)}: {why}")
+
+
+def address_of(url: str) -> str:
+    """The address of a server, without its password."""
     parts = urlsplit(url)
-    address = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}{parts.path}"
-    return WrongLedger(f"the ledger at {address}: {why}")
+    return parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}{parts.path}"
 
 
 def known_servers(settings: Settings) -> frozenset[str]:

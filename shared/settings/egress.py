@@ -30,6 +30,7 @@ class Egress:
         deny: networks that are never reached.
         ports: additional ports of URLs, beside jobs.hosts.PORTS.
         whois_iana: host and port of IANA's WHOIS server.
+        rdap_bootstrap: a file of IANA's form that names the RDAP servers; None: the shipped one.
         own_host: this service's host, in lower case. It is never called.
         now: a fixed time; None: the clock's.
     """
@@ -43,6 +44,7 @@ class Egress:
     ca_file: Path | None
     whois_iana: tuple[str, int]
     whois_port: int
+    rdap_bootstrap: Path | None
     youtube_url: str
     own_host: str
     now: datetime | None
@@ -60,9 +62,6 @@ def egress(settings: Settings) -> Egress:
                 raise InvalidSetting(
                     f"{PREFIX}{name.upper()} is for sandboxes and tests: not with {PREFIX}PRODUCTION=1"
                 )
-    ca_file = Path(settings.ca_file) if settings.ca_file else None
-    if ca_file is not None and not ca_file.is_file():
-        raise InvalidSetting(f"{PREFIX}CA_FILE: there is no file {ca_file}")
     return Egress(
         dns_server=_server(settings.dns_server) if settings.dns_server else None,
         dns_probe=_probe(settings.dns_probe),
@@ -70,13 +69,20 @@ def egress(settings: Settings) -> Egress:
         allow=tuple(_network("EGRESS_ALLOW", part) for part in _parts(settings.egress_allow)),
         deny=tuple(_network("EGRESS_DENY", part) for part in _parts(settings.egress_deny)),
         ports=frozenset(_port("EGRESS_PORTS", part) for part in _parts(settings.egress_ports)),
-        ca_file=ca_file,
+        ca_file=_file("CA_FILE", settings.ca_file),
         whois_iana=_host_and_port("WHOIS_IANA", settings.whois_iana),
         whois_port=settings.whois_port,
+        rdap_bootstrap=_file("RDAP_BOOTSTRAP", settings.rdap_bootstrap),
         youtube_url=settings.youtube_url.rstrip("/"),
         own_host=(urlsplit(settings.base_url).hostname or "").removesuffix("."),
         now=_time(settings.now) if settings.now else None,
     )
+
+
+def _file(name: str, text: str) -> Path | None:
+    if text and not Path(text).is_file():
+        raise InvalidSetting(f"{PREFIX}{name}: there is no file {text}")
+    return Path(text) if text else None
 
 
 def _parts(text: str) -> list[str]:

@@ -14,7 +14,7 @@ PLACE = Path("var", "sandbox.json")
 VAR = f"{PREFIX}VAR"
 SETTINGS = "sandbox.env"
 CONTROL = "control.sock"
-"""Takes `coinslot-ops restart` and `coinslot-ops scale` (compose/control.py)."""
+"""Takes `coinslot-ops restart`, `scale` and `reload` (compose/control.py)."""
 _OWN_SERVICE = tuple(f"{PREFIX}{name}" for name in ("LEDGER_URL", "QUEUE_URL", "PRODUCTION"))
 
 

@@ -75,6 +75,11 @@ class Settings:
     """Where people write to about this installation, ``mailto:shop@example.com`` or an https address. It is public."""
     contact_expires: str = setting("", day)
     """Until when it is certain to be read, ``2027-06-30``. With a contact there is a /.well-known/security.txt (RFC 9116)."""
+    prices_file: str = setting("", anything)
+    """TOML file of prices in place of those that the endpoints declare, ``echo = "0.002"`` (jobs/price_list.py). On SIGHUP the
+    API reads it again."""
+    sell: str = setting("", anything)
+    """What is sold, ``echo,dns,chain/*``, or what is not, ``-youtube,-render-pro``. Empty: everything that can be sold here."""
     ledger_url: str = setting("redis://127.0.0.1:4022/0", redis_addresses(BUCKETS), is_required=True)
     """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`.
     Several addresses with commas between them are primaries that share the payers, 64 at most: in the same order everywhere and
@@ -152,6 +157,8 @@ class Settings:
     """WHOIS server that knows the others, ``host:port``."""
     whois_port: int = setting(43, PORT)
     """Port of the other WHOIS servers."""
+    rdap_bootstrap: str = setting("", anything)
+    """File of IANA's form that names the RDAP servers, in place of the shipped one."""
     youtube_url: str = setting("https://www.youtube.com", http_address)
     """Where captions are asked for."""
     chromium: str = setting("", anything)

@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import dramatiq
 import httpx
@@ -23,11 +23,15 @@ from api.errors import ERROR_KINDS
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, Verdict
 from api.payment.limits import Limit, Limits
+from api.payment.price_lists import PriceLists
 from api.pools import PoolRefusal, Pools
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from jobs.catalogue import BY_NAME
+from shared.layouts import UnknownLayout
+from shared.money import Price
 from shared.outcome import NOT_STORED, Failed
+from shared.sealing.answers import AnswerSealer
 from shared.x402.refusal import PaymentRefused
 from tests.api.paying import Payer, encoded
 
@@ -132,7 +136,7 @@ CHARGED: dict[Cause, bool | str] = {
     **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED, Cause.CLAIMED_BY_ANOTHER), "unknown"),
     **dict.fromkeys((Cause.SETTLEMENT_UNRECORDED, Cause.QUEUE_UNREACHABLE, Cause.ANSWER_LATE), True),
     **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.ANSWER_NOT_STORED), True),
-    **dict.fromkeys((Cause.REFUNDABLE, Cause.REFUNDED), True),
+    **dict.fromkeys((Cause.REFUNDABLE, Cause.REFUNDED, Cause.ANSWER_LAYOUT), True),
 }
 """The others are not charged."""
 OF_CHANNELS = (Cause.CHANNEL_UNREAD,)
@@ -165,6 +169,16 @@ async def queue_unreadable(trial: Trial) -> httpx.Response:
     watching = trial.call._services.dispatcher._pools
     await watching.stop()  # a read that is under way would end after this one
     watching._states = {}
+    return await trial.pay()
+
+
+@scenario(Cause.NOT_SOLD)
+async def not_sold(trial: Trial) -> httpx.Response:
+    async def honoured(*_: object) -> tuple[Price, ...]:
+        return ()
+
+    trial.monkeypatch.setattr(PriceLists, "honoured", honoured)
+    trial.call._gate.sell_at(None)
     return await trial.pay()
 
 
@@ -316,6 +330,16 @@ async def answer_not_stored(trial: Trial) -> httpx.Response:
 
     trial.open_pool()
     trial.monkeypatch.setattr(Dispatcher, "run", not_stored)
+    return await trial.pay()
+
+
+@scenario(Cause.ANSWER_LAYOUT)
+async def answer_of_another_version(trial: Trial) -> httpx.Response:
+    def unknown(*_: object) -> NoReturn:
+        raise UnknownLayout("on purpose")
+
+    trial.monkeypatch.setattr(AnswerSealer, "open_for", unknown)
+    trial.ledger_says(Entry(Verdict.ANSWER, receipt=RECEIPT, answer=b"sealed"))
     return await trial.pay()
 
 

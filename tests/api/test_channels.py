@@ -9,21 +9,24 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
+import redis
 from litestar import Litestar
 from lxml import html
 
-from api.app import create_app
+from api.app import RELOAD, create_app
 from api.payment.channel_watch import ChannelWatch, channel_rail
 from api.payment.rails import configured_rails
 from api.redis_client import Redis, RedisLost
 from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from jobs.catalogue import BY_NAME
 from shared.ledger.channels import READS, ReadRequest
+from shared.ledger.keys import PRICE_LISTS
 from shared.servers.redis_connection import RedisConnection
 from shared.settings.service import Settings
 from shared.x402.evm_channel_ids import PREFIX, ChannelConfig
@@ -81,10 +84,17 @@ class Chain:
 
 
 @pytest.fixture
-def settings(settings: Settings, facilitator: FacilitatorDouble) -> Settings:
+def prices_file(tmp_path: Path) -> Path:
+    path = tmp_path / "prices.toml"
+    path.write_text("")
+    return path
+
+
+@pytest.fixture
+def settings(settings: Settings, facilitator: FacilitatorDouble, prices_file: Path) -> Settings:
     facilitator.says = SUPPORTED.encode()
     own = dataclasses.replace(settings.evm, channels="on")
-    return dataclasses.replace(settings, evm=own, rate_limits="off")
+    return dataclasses.replace(settings, evm=own, rate_limits="off", prices_file=str(prices_file))
 
 
 @pytest.fixture
@@ -410,6 +420,57 @@ async def test_a_deposit_that_is_too_small_is_made_and_pays_nothing(
         assert receipt(refused)["amount"] == str(DEPOSIT)
     assert len(facilitator.settles) == 1
     assert (await buyer.send(buyer.payer.voucher(1_000))).status_code == 200
+
+
+async def test_vouchers_at_a_former_price(
+    buyer: Buyer, app: Litestar, prices_file: Path, shop: httpx.AsyncClient, clean_redis: str
+) -> None:
+    """They are taken for their time, and those that were taken before are known after it, too. A new one is to be of the price
+    of now."""
+
+    async def sell(text: str) -> None:
+        prices_file.write_text(text)  # noqa: ASYNC240  # a line
+        await app.state[RELOAD]()
+
+    await buyer.open()
+    first = await buyer.send(buyer.payer.voucher(2_000))
+    await sell('echo = "0.003"')
+    assert (await buyer.send(buyer.payer.voucher(3_000))).status_code == 200
+    with redis.Redis.from_url(clean_redis) as client:
+        client.zremrangebyrank(PRICE_LISTS, 0, 0)
+    again = await buyer.send(buyer.payer.voucher(2_000))
+    assert (again.content, again.headers["payment-response"]) == (first.content, first.headers["payment-response"])
+    late = await buyer.send(buyer.payer.voucher(4_000))
+    assert refusal(late) == "no_matching_offer"
+    buyer.offers[ECHO] = channel_offer(late.json()) or {}
+    short = await buyer.send(buyer.payer.voucher(4_000))
+    assert (refusal(short), state(short)["channelState"]["chargedCumulativeAmount"]) == (
+        "cumulative_amount_mismatch",
+        "3000",
+    )
+    assert (await buyer.send(buyer.payer.voucher(6_000))).status_code == 200
+    # The rest of a channel is paid back where nothing is sold any more, too: this refusal says from where on.
+    await sell("echo = false")
+    assert (await shop.post(ECHO)).status_code == 404
+    corrected = await buyer.send(buyer.payer.refund(1_000))
+    assert (refusal(corrected), state(corrected)["channelState"]["chargedCumulativeAmount"]) == (
+        "cumulative_amount_mismatch",
+        "6000",
+    )
+
+
+async def test_a_deposit_that_names_another_price_pays_nothing(buyer: Buyer, facilitator: FacilitatorDouble) -> None:
+    """Given a deposit whose call failed, and so was free, when it comes again as if the call cost an atomic unit, then it is
+    refused, with the receipt of the deposit."""
+    buyer.chain.balances[f"0x{buyer.payer.channel.hex()}"] = DEPOSIT
+    body = {"chain": "base", "address": "0x" + 40 * "1", "slot": "0x0"}
+    deposit = buyer.payer.deposit(DEPOSIT, 5_000)
+    failed = await buyer.send(deposit, body, path=STORAGE)
+    assert (failed.status_code // 100, failed.json()["charged"]) == (5, False)
+    buyer.offers[STORAGE]["amount"] = "1"
+    refused = await buyer.send(deposit, body, path=STORAGE)
+    assert refusal(refused) == "no_matching_offer"
+    assert receipt(refused)["amount"] == str(DEPOSIT)
 
 
 async def test_a_refund_is_wished_by_get_and_post_and_ends_once(buyer: Buyer) -> None:

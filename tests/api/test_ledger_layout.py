@@ -18,8 +18,9 @@ from api import redis_client
 from api.redis_client import Redis, RedisLost
 from compose import processes
 from ops import main as ops_command
+from shared.layouts import LEDGER, Layout
 from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
-from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, LAYOUT, checked
+from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, checked
 from shared.ledger.position import KEY as PLACE
 from shared.servers import ledger_servers
 from shared.servers.ledger_start import RunCheck, known_servers, refuse_wrong_ledger
@@ -81,7 +82,7 @@ def test_an_empty_ledger_gets_the_number(server: redis.Redis, settings: Settings
     """And the processes that start later find it."""
     for _ in range(2):
         refuse_wrong_ledger(settings, run)
-        assert server.mget(KEY, PLACE) == [str(LAYOUT), "1 of 1"]
+        assert server.mget(KEY, PLACE) == [str(LEDGER.written), "1 of 1"]
         assert known_servers(settings) == {"1 of 1"}
 
 
@@ -94,7 +95,7 @@ def test_a_ledger_of_this_layout_without_a_number_is_adopted(
     (settings.key_file.with_name("coinslot.key.ledger")).write_text("1 of 1")
     server.mset({**keys, record_key(CHARGED): "a record"})
     refuse_wrong_ledger(settings, run)
-    assert server.get(KEY) == str(LAYOUT)
+    assert server.get(KEY) == str(LEDGER.written)
 
 
 @each_client
@@ -236,3 +237,19 @@ def test_an_operator_who_looks_writes_nothing(server: redis.Redis, settings: Set
     """Given an empty ledger, then coinslot-ops reads it and leaves it as it is."""
     assert ops_command.main(["payments"]) == 0
     assert server.keys() == []
+
+
+def test_an_earlier_layout_that_is_read_is_raised(
+    server: redis.Redis, settings: Settings, clean_redis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that writes a new layout says so, and the one before it, which reads both, can still be started."""
+    known = LEDGER.written
+    server.set(KEY, known)
+    monkeypatch.setattr("shared.ledger.layout.LEDGER", Layout(known + 1, frozenset({known, known + 1})))
+    assert connected(clean_redis) == ["", ""]
+    assert server.get(KEY) == str(known + 1)
+    monkeypatch.setattr("shared.ledger.layout.LEDGER", Layout(known, frozenset({known, known + 1})))
+    assert connected(clean_redis) == ["", ""]
+    assert server.get(KEY) == str(known + 1)
+    monkeypatch.undo()
+    assert all(f"it has layout {known + 1}" in why for why in connected(clean_redis))

@@ -77,7 +77,7 @@ async def test_what_is_ready(micro: str, render: str | None, is_ready: bool, not
     pools: Any = Pools({Pool.MICRO: micro, Pool.RENDER: render})
     redis: Any = Redis()
     rails: Any = [Rail("base", True), Rail("solana", False)]
-    report = await Readiness([redis], redis, pools, rails, (), CATALOGUE).report()
+    report = await Readiness([redis], redis, pools, rails, (), lambda: CATALOGUE).report()
     assert (report["ok"], len(report["notices"])) == (is_ready, notices)
     assert report["checks"]["workers:render"] is (render == "")
     if render == "no_browser":
@@ -97,7 +97,7 @@ async def test_what_children_lack_is_a_notice() -> None:
     ]
     redis: Any = Redis(notes)
     rails: Any = [Rail("base", True)]
-    report = await Readiness([redis], redis, pools, rails, (), CATALOGUE).report()
+    report = await Readiness([redis], redis, pools, rails, (), lambda: CATALOGUE).report()
     assert report["ok"]
     (notice,) = report["notices"]
     assert "no Landlock" in notice
@@ -111,7 +111,7 @@ async def test_a_wrong_clock_is_a_notice(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(time, "time", lambda: real() + 5)
     redis: Any = Redis(clocks=[queue_clock.note(real(), "far", -4).encode()])
     rails: Any = [Rail("base", True)]
-    report = await Readiness([redis], redis, pools, rails, (), CATALOGUE).report()
+    report = await Readiness([redis], redis, pools, rails, (), lambda: CATALOGUE).report()
     assert report["ok"]
     own, others = report["notices"]
     assert " is 5.0 s ahead of the queue's: " in own

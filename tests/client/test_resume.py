@@ -13,6 +13,7 @@ import pytest
 
 from coinslot import Buyer, PaymentFolder, Wallet
 from coinslot.payment_folder import claim
+from shared.layouts import SAVED_PAYMENTS
 from tests.client.conftest import DROP, KEY, Command, Run, Shop
 from tests.each import each
 
@@ -157,3 +158,16 @@ def test_ctrl_c_after_paying_keeps_the_payment(
     assert "--resume" in run.err
     [kept] = sandbox.parent.glob("payment-*.json")
     assert json.loads(kept.read_text())["paymentSignature"] == shop.payments[0]
+
+
+def test_a_payment_that_a_newer_version_saved_is_kept_for_it(lost: tuple[Run, Path], command: Command) -> None:
+    """It may say what this version does not know. Files of the first release have no number."""
+    _, path = lost
+    saved = json.loads(path.read_bytes())
+    assert saved.pop("layout") == SAVED_PAYMENTS.written
+    path.write_text(json.dumps({**saved, "layout": SAVED_PAYMENTS.written + 1}))
+    run = command("call", "echo", BODY, "--resume", str(path))
+    assert run.code == 2
+    assert "newer version" in run.err
+    path.write_text(json.dumps(saved))
+    assert command("call", "echo", BODY, "--resume", str(path)).code == 0

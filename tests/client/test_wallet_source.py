@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -10,8 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from stellar_sdk import Keypair
+from xrpl.wallet import Wallet as Xrpl
 
 from coinslot.evm_signer import EvmSigner
+from coinslot.options import Options
+from coinslot.wallet_source import find
+from shared.networks import NETWORKS
 from tests.client.conftest import KEY, Command, Shop
 from tests.each import each
 
@@ -140,6 +146,19 @@ def test_a_library_that_is_not_installed_is_named(
     monkeypatch.setitem(sys.modules, library, None)
     run = command("wallet", "--rail", rail, "--key-file", str(key_file), "--rpc-url", "http://127.0.0.1:9")
     assert (run.code, f"pip install 'coinslot-client[{rail}]'" in run.err) == (2, True)
+
+
+def test_a_key_pays_on_a_test_network_when_that_is_said(tmp_path: Path) -> None:
+    """And on the rail's main network otherwise. Every network of every rail."""
+    secrets = {"evm": "11" * 32, "solana": "11" * 32, "stellar": Keypair.random().secret, "xrpl": Xrpl.create().seed}
+    path = tmp_path / "key"
+    for row in NETWORKS.values():
+        path.write_text(secrets[row.package])
+        path.chmod(0o600)
+        for rail, network in itertools.product(row.tokens, (None, *row.names)):
+            node = "http://127.0.0.1:9"
+            found = find(Options(key_file=str(path), rail=rail, rpc_url=node, network=network, env={}, folder=tmp_path))
+            assert (found.signer.rail, found.signer.network) == (rail, network or row.default)
 
 
 def test_the_documents_command_writes_a_wallet_of_the_sandbox(

@@ -110,14 +110,23 @@ def test_a_generated_typescript_client_makes_an_unpaid_call(tools: Tools, folder
     _is_challenged(tools.run(folder, tools.node, "--import", loopback, "unpaid_call.mjs", URL=shop.base_url))
 
 
-def test_the_discovery_audit_warns_of_nothing(tools: Tools, folder: Path, shop: Shop) -> None:
-    """@agentcash/discovery, with which x402scan and AgentCash read shops, sees every listed call, paid and priced."""
+def test_the_discovery_audit_warns_of_nothing(
+    tools: Tools, folder: Path, shop: Shop, sell: Callable[[str], int]
+) -> None:
+    """@agentcash/discovery, with which x402scan and AgentCash read shops, sees every listed call, paid and priced; and with
+    other prices all that are sold still."""
+    _audit(tools, folder, shop, LISTED)
+    assert sell('"chain/*" = 0.25\nwhois = 0.011\nyoutube = false\n') == 0
+    _audit(tools, folder, shop, LISTED - {"/v1/cdp/youtube"})
+
+
+def _audit(tools: Tools, folder: Path, shop: Shop, sold: set[str]) -> None:
     program = folder / "node_modules" / "@agentcash" / "discovery" / "bin" / "discovery.js"
     loopback = (HERE / "loopback.mjs").as_uri()
     done = tools.run(folder, tools.node, "--import", loopback, program, "discover", shop.base_url, "--json")
     _succeeded(done)
     found = json.loads(done.stdout)
-    assert {resource["path"] for resource in found["resources"]} == LISTED
+    assert {resource["path"] for resource in found["resources"]} == sold
     has_icon = httpx.get(f"{shop.base_url}/favicon.ico", trust_env=False).status_code == 200
     assert [warning["code"] for warning in found["warnings"]] == ([] if has_icon else ["FAVICON_MISSING"])
 

@@ -66,6 +66,18 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "sandbox").exists()
 
 
+def test_a_wrong_price_list_is_reported_before_anything_starts(tmp_path: Path) -> None:
+    """As the API would refuse it. It is no secret: everybody may read a right one."""
+    prices = tmp_path / "prices.toml"
+    given = {"COINSLOT_PRICES_FILE": str(prices)}
+    prices.write_text('ecko = "0.1"')
+    with pytest.raises(InvalidSetting, match=f"COINSLOT_PRICES_FILE: {prices}: 'ecko' is no call: did you mean echo"):
+        check_settings(Settings.from_env(given), lambda _: True, Accounts())
+    prices.write_text('echo = "0.1"')
+    prices.chmod(0o644)
+    check_settings(Settings.from_env(given), lambda setting: setting != "PRICES_FILE", Accounts())
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts processes of other users")
 @each(
     ("name", "user"),

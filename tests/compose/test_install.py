@@ -14,6 +14,7 @@ import pytest
 from compose.processes import STOP_WITHIN_S
 from compose.sandbox.child import ROOT, claim_port
 from compose.sandbox.redis_server import find_redis
+from shared.version import VERSION
 from tests.time_limits import patience
 
 UNIT = ROOT / "compose" / "systemd" / "coinslot.service"
@@ -22,7 +23,9 @@ PROGRAMS = {
     "bin/apt-get": """#!/bin/sh -eu
 useradd --system --user-group --no-create-home redis
 mkdir -p /etc/redis /var/lib/redis /etc/nginx/conf.d""",
+    "bin/sysctl": "#!/bin/sh -eu",
     "scripts/install": '#!/bin/sh -eu\n[ "$1" = sandbox ] && ln -s {venv} "$2"',
+    "shared/version.py": f'VERSION = "{VERSION}"',
     "bin/systemctl": """#!/bin/sh -eu
 case $* in
 *stop*) redis-cli -p 4022 SHUTDOWN NOSAVE ;;
@@ -77,7 +80,7 @@ assert unknown(os.environ) == []
 def test_the_commands_install_back_up_and_restore(tmp_path: Path) -> None:
     """On a machine without anything, the users of the processes can use the settings, systemd takes the unit, the ledger keeps
     what it is sent, and a restored ledger has what it had at the backup."""
-    install, back_up, restore = re.findall(
+    install, update, back_up, restore = re.findall(
         r"^```sh\n(.*?)^```", (ROOT / "docs" / "install.md").read_text(), re.M | re.S
     )
     install = install.replace(
@@ -97,7 +100,9 @@ def test_the_commands_install_back_up_and_restore(tmp_path: Path) -> None:
     (tmp_path / "compose").symlink_to(ROOT / "compose")
     verify = "systemd-analyze verify /etc/systemd/system/coinslot.service\n" if shutil.which("systemd-analyze") else ""
     ledger = "redis-cli -p 4022 "
-    steps = [LAYERS, install, CHECK, verify, "systemctl start redis-server@ledger\n", f"{ledger} SET paid before\n"]
+    updated = f"sed -i s/{VERSION}/9.9.9/ shared/version.py\n{update}[ $(readlink /opt/coinslot) = coinslot-9.9.9 ]\n"
+    steps = [LAYERS, install, CHECK, verify, updated, "systemctl start redis-server@ledger\n"]
+    steps += [f"{ledger} SET paid before\n"]
     steps += [back_up, f"{ledger} SET paid after\n", restore, f"{ledger} GET paid\n"]
 
     done = subprocess.run(

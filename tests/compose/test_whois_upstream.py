@@ -1,4 +1,4 @@
-"""The sandbox's WHOIS servers, asked by the real client."""
+"""The sandbox's WHOIS and RDAP servers, asked by the real clients."""
 
 from __future__ import annotations
 
@@ -68,10 +68,36 @@ def test_what_the_sandbox_knows(ports: WorkerPorts) -> None:
         ("example.dev", "no_whois_server", False),
         ("foo.nosuchtld", "no_whois_server", False),
         ("example.info", "rate_limited", True),
+        ("busy.app", "rate_limited", True),
+        ("elsewhere.app", "bad_content", True),
+        ("lost.app", "bad_content", True),
     ],
 )
 def test_what_fails(ports: WorkerPorts, domain: str, reason: str, *, retryable: bool) -> None:
-    """A top-level domain without a server, one that does not exist, and a server that has had enough."""
+    """A top-level domain without a server, one that does not exist, servers that have had enough, a redirect to a host that is
+    not in the bootstrap file, and a 404 of something else than RDAP."""
     outcome = call(ports, domain)
     assert isinstance(outcome, Failed)
     assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, retryable)
+
+
+def test_rdap(ports: WorkerPorts) -> None:
+    """Over TLS with the sandbox's authority: where IANA names no WHOIS server, and where that server refuses."""
+    found = call(ports, "www.example.app")
+    assert (found["source"], found["registered"], found["registrar"]) == ("rdap", True, "Example Registrar, Inc.")
+    assert (found["daysUntilExpiry"], found["nameServers"]) == (161, ["a.iana-servers.net", "b.iana-servers.net"])
+    assert (found["whoisServer"], found["serversQueried"][1:]) == ("", ["rdap.registry.example.net"])
+    assert json.loads(found["raw"])["objectClassName"] == "domain"
+    busy = call(ports, "example.biz")
+    assert (busy["source"], busy["registered"], busy["whoisServer"]) == ("rdap", True, "whois.busy.example.net")
+    free, bare, reserved = (call(ports, f"{name}.app") for name in ("free", "bare", "reserved"))
+    assert (free["registered"], free["registeredReason"]) == (False, None)
+    assert (bare["registered"], bare["raw"]) == (False, "")
+    assert (reserved["registered"], reserved["registeredReason"]) == (None, "reserved")
+
+
+def test_a_redirect_to_a_known_server_is_followed(ports: WorkerPorts) -> None:
+    """Here to the record of another name, which proves nothing."""
+    moved = call(ports, "moved.app")
+    assert (moved["registered"], moved["registeredReason"]) == (None, "unclear")
+    assert json.loads(moved["raw"])["ldhName"] == "example.app"

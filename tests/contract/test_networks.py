@@ -21,6 +21,7 @@ from coinslot.sandbox_file import Sandbox
 from compose.sandbox.ledgers import OTHERS
 from facilitator import configured
 from ops import recipients
+from ops.chains import asset_of
 from shared import networks
 from shared.networks import NETWORKS, Network
 from shared.settings.rails import RailSettings
@@ -54,6 +55,17 @@ def test_every_side_has_the_network(network: Network) -> None:
     assert network.name in {field.name for field in msgspec.structs.fields(Sandbox)} | {"ethereum"}
     written = (ROOT / "docs/rails.md").read_text()
     assert [rail for rail in network.tokens if f"| `{rail}` |" not in written] == []
+
+
+def test_the_guide_to_test_networks_has_the_identifiers_of_the_tables() -> None:
+    """Of each network beside the main ones, and of its tokens."""
+    guide = (ROOT / "docs/install.md").read_text()
+    for row in NETWORKS.values():
+        for network in row.names.keys() - {row.default}:
+            assert f"COINSLOT_{row.name.upper()}_NETWORK={network}\n" in guide
+            for token in (tokens[network] for tokens in row.tokens.values()):
+                named = {asset_of(token), getattr(token, "issuer", asset_of(token))}
+                assert [identifier for identifier in named if f"`{identifier}`" not in guide] == []
 
 
 def test_the_tables_have_no_other_networks() -> None:

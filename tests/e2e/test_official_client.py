@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -154,3 +157,43 @@ def facilitator_url(service: Any) -> str:
     line = next(line for line in service.environment if line.startswith("COINSLOT_EVM_FACILITATOR_URL="))
     url: str = line.partition("=")[2]
     return url
+
+
+async def test_prices_change_while_it_buys(
+    service: Any,
+    plain: httpx.AsyncClient,
+    buyer: httpx.AsyncClient,
+    sdk: x402Client,
+    sell: Callable[[str], int],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The operator's command changes them without a failed call: what was signed before is settled at its price, what is bought
+    then at the new one. A wrong list changes nothing, and is a sentence. SIGHUP to the API alone does the same."""
+    path = PATHS["echo"]
+    before = await signed(plain, sdk, path)
+
+    def paid(answer: httpx.Response) -> str:
+        assert answer.status_code == 200, answer.text
+        amount: str = json.loads(base64.b64decode(answer.headers["payment-response"]))["amount"]
+        return amount
+
+    assert await asyncio.to_thread(sell, 'echo = "0.0027"') == 0
+    assert paid(await plain.post(path, json={}, headers=header(before))) == "1000"
+    assert paid(await buyer.post(path, json={})) == "2700"
+    capsys.readouterr()
+    assert await asyncio.to_thread(sell, 'ecko = "0.1"') == 1
+    assert "'ecko' is no call: did you mean echo?" in capsys.readouterr().err
+    assert paid(await buyer.post(path, json={})) == "2700"
+
+    (service.var / "prices.toml").write_text('echo = "0.0031"')
+    os.kill(_child(_child(service.pid, b"compose.processes"), b"-m\0api\0"), signal.SIGHUP)
+    while (amount := paid(await buyer.post(path, json={}))) == "2700":  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    assert amount == "3100"
+
+
+def _child(pid: int, command: bytes) -> int:
+    """The child process with this in its command line."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    (found,) = (int(child) for child in children if command in Path(f"/proc/{child}/cmdline").read_bytes())
+    return found

@@ -11,11 +11,11 @@ import pytest
 from facilitator.configured import configured_rails
 from facilitator.rails.evm import journal
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.journal_entry import LAYOUT
 from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from facilitator.settling import CannotSend
+from shared.layouts import SETTLER_JOURNAL
 from shared.money import Price
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import InvalidSetting, Settings
@@ -160,14 +160,14 @@ async def test_a_journal_of_another_layout_is_refused(written: Journal, path: Pa
     evm_settings = EvmRailSettings(rpc_url="http://127.0.0.1:1", settler_key_file=key, journal_file=str(path))
     await written.note(transaction(1, 1), [])
     line = json.loads(path.read_bytes())  # noqa: ASYNC240
-    assert line.pop("layout") == LAYOUT
+    assert line.pop("layout") == SETTLER_JOURNAL.written
     with path.open("ab") as file:
         file.write(b"\xff no line of ours\n" + json.dumps(line).encode() + b"\n")
     assert len(written.read()) == 2
     configured_rails(Settings(evm=evm_settings))
 
     with path.open("ab") as file:
-        file.write(json.dumps({"layout": LAYOUT + 1, "unheard": "of"}).encode() + b"\n")
+        file.write(json.dumps({"layout": SETTLER_JOURNAL.written + 1, "unheard": "of"}).encode() + b"\n")
     with pytest.raises(InvalidSetting, match="has layout 2, and this version reads layout 1: start the version"):
         configured_rails(Settings(evm=evm_settings))
 

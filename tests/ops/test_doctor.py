@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
+import redis
 
-from ops import doctor
+from jobs import price_list
+from ops import doctor, price_checks
 from ops.main import main
+from shared.ledger.keys import SELLERS
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from tests.each import each
@@ -80,3 +84,26 @@ def test_a_key_that_others_can_read_fails(mode: int, is_exposed: bool, tmp_path:
     key.chmod(mode)
     if key.stat().st_uid == 0 or not mode & 0o077:
         assert (doctor._private("key", key).level == "fail") == is_exposed
+
+
+def test_what_the_api_sells_at_is_held_against_the_price_list(clean_redis: str, tmp_path: Path) -> None:
+    """A list that cannot be sold at fails; a process that sells at another one is named, by its newest word."""
+    prices = tmp_path / "prices.toml"
+    settings = dataclasses.replace(Settings(), ledger_url=clean_redis, prices_file=str(prices))
+    prices.write_text('ecko = "0.1"')
+    environment = {**os.environ, "COINSLOT_PRICES_FILE": str(prices)}
+    ((level, detail),) = price_checks.examine(settings, environment)
+    assert (level, "'ecko' is no call: did you mean echo?" in detail) == ("fail", True)
+
+    prices.write_text('echo = "0.1"')
+    version = price_list.read(settings).version
+    with redis.Redis.from_url(clean_redis) as client:
+        now = client.time()[0] * 1000
+        sellers = {f"here:1 {version}": now, "here:1 old": now - 1, "here:2 old": now, "there:3 gone": now - 60_000}
+        client.zadd(SELLERS, sellers)
+    found = list(price_checks.examine(settings, environment))
+    assert [level for level, _ in found] == ["ok", "warn"]
+    assert found[0][1] == f"29 calls are sold, at the prices of version {version}"
+    assert found[1][1].startswith(
+        "the API process here:2 sells at the prices of version old: `coinslot-ops reload` there"
+    )

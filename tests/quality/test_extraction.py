@@ -1,4 +1,4 @@
-"""How well the main text is found, on pages of each kind, written here. `python -m tests.quality.test_extraction` prints the table."""
+"""How well the main text is found, on pages of each kind, written here. `python -m tests.quality.test_extraction` prints it."""
 
 from __future__ import annotations
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from jobs.whois.record import read
+from jobs.whois.reason import Reason
+from jobs.whois.record import is_refusal, read
 from jobs.whois.rules import rules_of
-from tests.jobs.whois.test_verdicts import FREE, HELD, REFUSED_BESIDE_A_STATEMENT, SILENT, THROTTLED
+from tests.jobs.whois.test_registered import EMPTY, FILES, plain
+from tests.jobs.whois.test_verdicts import ENDING, FREE, HELD, REFUSED_BESIDE_A_STATEMENT, SILENT, TERSE, THROTTLED
 from tests.quality.scorer import Measure
 
 _FREE = [
@@ -25,33 +30,72 @@ _FREE = [
     ("a-name.asia", "No match for domain a-name.asia\n"),
     ("a-name.ie", "Not found: a-name.ie\n"),
     ("a-name.lt", "Domain: a-name.lt\nStatus: available\n"),
+    (
+        "a-name.online",
+        "The queried object does not exist: DOMAIN NOT FOUND\n>>> Last update of WHOIS database: 2026-11-20 <<<\n\n"
+        "Use of this service is monitored and throttled.\nVisit https://registry.example/guidance for more.\n",
+    ),
+    ("a-name.la", "DOMAIN NOT FOUND\n\nThis service is rate limited. Automated clients are\nblacklisted.\n"),
+    ("a-name.bar", "NOT FOUND\n\n% Rate limits apply. See our fair use policy.\n"),
+    (
+        "a-name.fit",
+        "No match for a-name.fit\n\nAnyone who sends too many\nrequests is blocked for a day.\n",
+    ),
 ]
-_UNKNOWN = [
-    "Your request was throttled.\nNOT FOUND\n",
-    "You have been temporarily blocked\nNo match for a-name.com\n",
-    "Maximum query rate reached\n\nNo entries found\n",
-    "Internal error\nobject not found\n",
-    "Query timed out. No match.\n",
-    "a-name.com is pending delete\nNo match\n",
-    "This domain is available at auction\n",
-    "This domain is reserved for the registry\n",
-    "WHOIS is available from https://whois.example/\n",
-    "Domain availability could not be determined\n",
-    "Sorry, no information for you today\n",
-    "Domain a-name.com is in quarantine until 2026-12-24\n",
+_UNKNOWN: list[tuple[Reason, str]] = [
+    ("refused", "Your request was throttled.\nNOT FOUND\n"),
+    ("refused", "You have been temporarily blocked\nNo match for a-name.com\n"),
+    ("refused", "Maximum query rate reached\n\nNo entries found\n"),
+    ("refused", "Query denied\n"),
+    ("refused", "Rate exceeded.\n"),
+    ("refused", "Please wait a minute.\n"),
+    ("refused", "% Rejected\n"),
+    ("refused", "Quota used up\n"),
+    ("refused", "Too fast!\n"),
+    ("refused", "error: 429\n"),
+    ("unclear", "Internal error\nobject not found\n"),
+    ("unclear", "Query timed out. No match.\n"),
+    ("ending", "a-name.com is pending delete\nNo match\n"),
+    ("ending", "This domain is available at auction\n"),
+    ("ending", "Domain a-name.com is in quarantine until 2026-12-24\n"),
+    ("reserved", "This domain is reserved for the registry\n"),
+    ("reserved", "Reserved by the registry\n\nAccess to this service is rate limited.\n"),
+    ("unclear", "WHOIS is available from https://whois.example/\n"),
+    ("unclear", "Domain availability could not be determined\n"),
+    ("unclear", "Sorry, no information for you today\n"),
 ]
 
 
 def measures(held_out: bool) -> Iterator[Measure]:
-    """Free names that are reported as free, and other texts that are not."""
+    """Free names that are answered as free, other texts that are not, and the reason that is given; the fields of records."""
     free = _FREE if held_out else FREE
-    unknown = [(_name, text) for _name, text in HELD]
-    unknown += [("a-name.com", text) for text in (*THROTTLED, *REFUSED_BESIDE_A_STATEMENT, *SILENT)]
-    if held_out:
-        unknown = [("a-name.com", text) for text in _UNKNOWN]
-    yield Measure("free", len(free), sum(_registered(*case) is False for case in free))
-    yield Measure("not sold as free", len(unknown), sum(_registered(*case) is not False for case in unknown))
+    unknown: list[tuple[Reason, str, str]] = [(reason, "a-name.com", text) for reason, text in _UNKNOWN]
+    if not held_out:
+        unknown = [("reserved", name, text) for name, text in HELD]
+        unknown += [("refused", "a-name.com", text) for text in (*THROTTLED, *TERSE, *REFUSED_BESIDE_A_STATEMENT)]
+        unknown += [("ending" if text in ENDING else "unclear", "a-name.com", text) for text in SILENT]
+    said = [(reason, _answer(domain, text)) for reason, domain, text in unknown]
+    yield Measure("free", len(free), sum(_answer(*case) is False for case in free))
+    yield Measure("not sold as free", len(said), sum(given is not False for _, given in said))
+    yield Measure("reason", len(said), sum(given == reason for reason, given in said))
+    if not held_out:
+        records = [_fields(file) for file in FILES]
+        yield Measure("taken", len(records), sum(given["registered"] is True for given, _ in records))
+        pairs = [(given[name], wanted[name]) for given, wanted in records for name in wanted]
+        yield Measure("fields of records", len(pairs), sum(given == wanted for given, wanted in pairs))
 
 
-def _registered(domain: str, text: str) -> bool | None:
-    return read(text, [domain], rules_of(domain)).registered
+def _answer(domain: str, text: str) -> bool | Reason | None:
+    """Whether the domain is registered, or the reason why that is not known. A refusal is not read any further."""
+    if is_refusal(text):
+        return "refused"
+    record = read(text, [domain], rules_of(domain))
+    return record.reason or record.registered
+
+
+def _fields(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is read from a record, and what is in it."""
+    header, _, text = file.read_text().partition("\n---\n")
+    wanted = json.loads(header)
+    domain = wanted.pop("domain")
+    return plain(read(text, [domain], rules_of(domain))), EMPTY | wanted

@@ -19,7 +19,7 @@ def test_without_settings_only_the_rules_apply() -> None:
     plain = egress(Settings())
     assert (plain.dns_server, plain.hosts, plain.allow, plain.deny, plain.ports) == (None, {}, (), (), frozenset())
     assert plain.dns_probe == "."
-    assert (plain.ca_file, plain.now) == (None, None)
+    assert (plain.ca_file, plain.rdap_bootstrap, plain.now) == (None, None, None)
     assert plain.whois_iana == ("whois.iana.org", 43)
     assert plain.own_host == "127.0.0.1"
 
@@ -79,6 +79,7 @@ def test_every_setting_is_read_into_what_it_means(tmp_path: Path) -> None:
         ("egress_ports", "65536"),
         ("egress_ports", "-1"),
         ("ca_file", "/nonexistent/ca.pem"),
+        ("rdap_bootstrap", "/nonexistent/dns.json"),
         ("whois_iana", "whois.iana.org"),
         ("whois_iana", ":43"),
         ("whois_iana", "whois.iana.org:0"),

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.echo import ENDPOINT
+from shared.layouts import MESSAGES
 from shared.queue.message import Arguments, new_job, open_arguments
 from shared.sealing.sealing import Sealer, Unsealable
 from shared.settled_payment import SettledPayment
@@ -65,7 +66,7 @@ def test_what_everybody_may_read() -> None:
     message = dramatiq.Message.decode(made().encode())
 
     assert (message.queue_name, message.actor_name) == ("micro", "echo")
-    assert (message.args, message.options) == ((), {})
+    assert (message.args, message.options) == ((), {"layout": MESSAGES.written})
     assert set(message.kwargs) == {"job_id", "sealed", "reply_to", "deadline_ms"}
     assert message.kwargs["job_id"] == message.message_id
     assert (message.kwargs["reply_to"], message.kwargs["deadline_ms"]) == ("coinslot:replies:1", 1_900_000_000_000)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.layouts import ANSWERS
 from shared.outcome import (
     DeadlineExceeded,
     Failed,
@@ -37,12 +38,20 @@ def test_round_trip(outcome: Ok | Failed) -> None:
 
 def test_the_stored_form() -> None:
     """What is in the ledger stays readable by the next version: a tagged MessagePack array."""
-    assert msgspec.msgpack.decode(encode(Ok(b"{}"))) == ["ok", b"{}"]
-    assert msgspec.msgpack.decode(encode(Failed("a", "b", "c", True))) == ["failed", "a", "b", "c", True]
+    assert msgspec.msgpack.decode(encode(Ok(b"{}"))) == ["ok", b"{}", ANSWERS.unnumbered]
+    assert msgspec.msgpack.decode(encode(Failed("a", "b", "c", True))) == [
+        "failed",
+        "a",
+        "b",
+        "c",
+        True,
+        ANSWERS.unnumbered,
+    ]
 
 
 def test_optional_fields_may_be_missing() -> None:
-    """A failure that an older version stored without them is final and has no reason."""
+    """A failure that an older version stored without them is final and has no reason; 0.1.0 stored no number."""
+    assert decode(msgspec.msgpack.encode(["ok", b"{}"])) == Ok(b"{}")
     assert decode(msgspec.msgpack.encode(["failed", "a", "b"])) == Failed("a", "b", None, False)
 
 

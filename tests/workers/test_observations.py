@@ -19,6 +19,7 @@ from jobs.echo import ENDPOINT, Request, Response
 from jobs.observation import Observed, Previous
 from jobs.ports import Context
 from shared.endpoint import Endpoint
+from shared.layouts import Layout
 from shared.ledger.keys import record_key
 from shared.outcome import Failed, Ok, Outcome, UpstreamFailed
 from shared.queue.message import Arguments, new_job
@@ -28,6 +29,7 @@ from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection
 from shared.settled_payment import SettledPayment
 from tests.sites import PUBLIC
+from workers import observations
 from workers.actors import UNKNOWN_BASELINE, JobRunner, WorkerServices
 from workers.answers import AnswerStore, Result
 from workers.children import ChildPool
@@ -371,3 +373,12 @@ def test_a_full_redis_still_says_what_was_seen(clean_redis: str, is_apart: bool)
     finally:
         kept.redis.config_set("maxmemory", "0")
         kept.close()
+
+
+def test_a_baseline_of_another_version_is_no_new_one(
+    kept: Kept, clean_redis: str, page: Page, remembering: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails in the same way: a version that reads it will be there, or is there beside this one."""
+    assert isinstance(run(remembering, kept.store, clean_redis, kept.payment(1_000), "one"), Ok)
+    monkeypatch.setattr(observations, "OBSERVATIONS", Layout(2, frozenset({2})))
+    assert run(remembering, kept.store, clean_redis, kept.payment(1_001), "two") == UNKNOWN_BASELINE

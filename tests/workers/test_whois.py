@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from jobs.ports import Context
 from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import BlockedAddress, Failed, Ok, UpstreamFailed
-from shared.settings.service import Settings
+from shared.settings.service import InvalidSetting, Settings
 from tests.time_limits import SLACK_S
 from tests.workers.servers import ADDRESS, server
 from workers.adapters import whois as adapter
@@ -60,16 +61,20 @@ Start = Callable[..., Any]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """IANA's server and another, and the world that leads to them."""
+def start(tmp_path: Path) -> Iterator[Start]:
+    """IANA's server and another, and the world that leads to them. No RDAP server is known unless a test names one."""
     servers: list[Server] = []
 
-    def begin(registry: Behaviour, *, iana: Behaviour | None = None, more_hosts: str = "") -> Any:
+    def begin(registry: Behaviour, *, iana: Behaviour | None = None, more_hosts: str = "", rdap: str = "") -> Any:
         root = Server(iana or saying(f"refer: {REGISTRY}\n"))
         other = Server(registry)
         servers.extend((root, other))
         names = ",".join(f"{name}={ADDRESS}" for name in (IANA, REGISTRY, REGISTRAR)) + more_hosts
+        bootstrap = tmp_path / "rdap.json"
+        services = [[["com"], [rdap]]] if rdap else []
+        bootstrap.write_text(json.dumps({"publication": "2026-11-20T00:00:00Z", "services": services}))
         settings = Settings(
+            rdap_bootstrap=str(bootstrap),
             hosts=names,
             egress_allow=f"{ADDRESS}/32",
             dns_server=f"{ADDRESS}:9",
@@ -281,3 +286,22 @@ def test_the_policy_holds_for_the_adapter_too(start: Start) -> None:
     with pytest.raises(UpstreamFailed):
         ports.whois.ask(REGISTRY, "a.com", deadline=time.monotonic() - 1)
     assert registry.connections == 0
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254"])
+def test_an_rdap_server_inside(start: Start, address: str) -> None:
+    """A name of the bootstrap file that leads inside is not called, and WHOIS's failure stays."""
+    ports, _, _ = start(
+        saying("Access denied\n"), more_hosts=f",rdap.example.org={address}", rdap="https://rdap.example.org/"
+    )
+    assert reason(ports, "a.com") == "rate_limited"
+    with pytest.raises(BlockedAddress):
+        ports.rdap.ask("a.com", deadline=time.monotonic() + 5)
+
+
+def test_a_bootstrap_file_that_is_wrong_stops_the_worker(tmp_path: Path) -> None:
+    """At its start: also a file that names what may never be called."""
+    for text in ("x", "{}", '{"publication": "", "services": [[["com"], ["https://127.0.0.1/"]]]}'):
+        (tmp_path / "wrong.json").write_text(text)
+        with pytest.raises(InvalidSetting, match="COINSLOT_RDAP_BOOTSTRAP"):
+            WorkerPorts(Settings(rdap_bootstrap=str(tmp_path / "wrong.json")), ChildPool())

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from jobs.ports import WhoisText
-from jobs.whois.record import is_throttled
+from jobs.whois.record import is_refusal
 from jobs.whois.text import MOST_BYTES, decode
 from shared.outcome import UpstreamFailed
 from workers.adapters.expiring_cache import ExpiringCache
@@ -76,7 +76,7 @@ class WhoisClient:
             raw, is_cut = self._exchange(server, query, min(deadline, time.monotonic() + CONNECTION_S))
             if not raw.strip():
                 raise UpstreamFailed(f"{server} answered nothing.", reason="bad_content")
-            if is_throttled(decode(raw)):
+            if is_refusal(decode(raw)):
                 raise UpstreamFailed(f"{server} refuses to answer: too many queries.", reason="rate_limited")
         text = WhoisText(raw, is_cut, 0.0)
         self._cache.put((server, query), text, size=1, lifetime_s=CACHE_S)

@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
@@ -18,13 +17,14 @@ from dramatiq.broker import Broker, Consumer, MessageProxy
 from redis.exceptions import RedisError, ResponseError
 
 from shared.failpoints import reach
-from shared.queue import queue_clock
 from shared.queue.queue_clock import QueueClock
 from shared.queue.replies import LIST_TTL_S
-from shared.queue.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
+from shared.queue.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, OUTDATED, RENEW_MS, consumer_name, stream_key
 from shared.servers.redis_connection import RedisConnection
 from workers.queue.availability import AvailabilityReport
+from workers.queue.clock import measure
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
+from workers.queue.outdated import Outdated
 
 log = logging.getLogger(__name__)
 
@@ -95,13 +95,14 @@ class StreamConsumer(Consumer):
         self._stream = stream_key(queue_name)
         self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
-        self._name = f"{os.uname().nodename}:{uuid.uuid4().hex}"  # compose/probe.py looks for the host
+        self._name = consumer_name(os.uname().nodename)
         self._report = AvailabilityReport(self._reading, queue_name, self._name)
         self._fetched: deque[StreamMessage] = deque()
         # Without messages that run inline: they take less time than a lease.
         self._held: set[bytes] = set()
         self._room = threading.Condition()
         self._renewed_at = 0.0
+        self._outdated = Outdated(broker)
         self._finished: deque[StreamMessage] = deque()
         self._acking_lock = threading.Lock()
         # Of an inline batch: they are sent in one write with the next read, which saves a round trip.
@@ -115,12 +116,14 @@ class StreamConsumer(Consumer):
             return self._fetched.popleft()
         try:
             if self._clock.is_due:
-                self._measure_clock()
+                measure(self._clock, self._reading)
             is_due = time.monotonic() - self._renewed_at >= RENEW_MS / 1000
             if is_due:
                 self._renew()
             if not self._may_work():
                 self._wait_without_fetching()
+            elif self._outdated.is_waiting:
+                self._wait_without_fetching(OUTDATED)  # what was fetched beside that message has been run
             else:
                 self._report.withdraw()
                 if is_due:
@@ -185,10 +188,10 @@ class StreamConsumer(Consumer):
     def _may_work(self) -> bool:
         return not self.is_stopping and not self._unavailable_reason()
 
-    def _wait_without_fetching(self) -> None:
+    def _wait_without_fetching(self, reason: str = "") -> None:
         self._send_pending_acks()
         self._give_back()
-        if not self.is_stopping and (reason := self._unavailable_reason()):
+        if not self.is_stopping and (reason := reason or self._unavailable_reason()):
             self._report.renew(reason)
         time.sleep(self._block_ms / 1000)
 
@@ -230,22 +233,6 @@ class StreamConsumer(Consumer):
         if held:
             self._reading.call("XCLAIM", self._stream, GROUP, self._name, 0, *held, "IDLE", 0, "JUSTID")
         self._renewed_at = time.monotonic()
-
-    def _measure_clock(self) -> None:
-        """Ask the queue for its time, and note for operators when this machine's is another."""
-        asked_at = time.monotonic()
-        seconds, micros = self._reading.call("TIME")
-        self._clock.measured(asked_at, time.monotonic(), int(seconds) + int(micros) / 1e6)
-        offset_s = self._clock.offset_s
-        if abs(offset_s) > queue_clock.MOST_OFFSET_S:
-            machine = os.uname().nodename
-            noted = queue_clock.note(self._clock.now_s(), machine, offset_s)
-            self._reading.send(
-                (
-                    ("HSET", queue_clock.NOTES, machine, noted),
-                    ("EXPIRE", queue_clock.NOTES, int(queue_clock.STALE_S)),
-                )
-            )
 
     def _claim_abandoned(self) -> None:
         """Claim the messages of dead consumers. Give up those that have ended too many consumers."""
@@ -298,9 +285,14 @@ class StreamConsumer(Consumer):
             try:
                 # As dramatiq.Message.decode, in a third of the time.
                 message: dramatiq.Message[Any] = dramatiq.Message(**msgspec.json.decode(fields[_FIELD]))
+                why = self._outdated.why(message)
             except Exception:
                 # Not one of our messages: every consumer would fail to decode it, for ever.
                 self._reading.send(self._commands([entry_id], ()))
+                continue
+            if why:
+                again = self._outdated.commands(self._stream, message, fields[_FIELD], why, self._clock)
+                self._reading.send((("MULTI",), *again, *self._commands([entry_id], ()), ("EXEC",)))
                 continue
             messages.append(StreamMessage(message, entry_id))
         if self._inline is None:

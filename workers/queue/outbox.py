@@ -10,6 +10,7 @@ import dramatiq
 
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
+from shared.layouts import REPLIES
 from shared.queue.message import open_arguments
 from shared.queue.replies import PART_BYTES, UNREADABLE, Cost, Parts, Reply, encode_reply, in_parts
 from shared.sealing.sealing import Sealer, Unsealable
@@ -60,7 +61,7 @@ class Outbox:
                 answer, pushes = in_parts(outcome)
                 parts += pushes
             cost = Cost() if result is None else result.cost
-            replies.append((address, encode_reply(Reply(message.message_id, answer, *cost))))
+            replies.append((address, encode_reply(Reply(message.message_id, answer, *cost, layout=REPLIES.written))))
         return parts + replies
 
     def _failure(self, message: dramatiq.Message[Any]) -> Result | None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from compose.sandbox.upstreams import feeds, names, pages, shop, whois
+from compose.sandbox.upstreams import feeds, names, pages, rdap, shop, whois
 from compose.sandbox.upstreams.captions import start_captions
 from compose.sandbox.upstreams.place import Place, start_sites
 from compose.sandbox.upstreams.tls import start_tls
@@ -25,6 +25,7 @@ UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (
     shop.start,
     start_tls,
     whois.start,
+    rdap.start,
     start_sites,
 )
 

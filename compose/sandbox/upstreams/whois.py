@@ -18,8 +18,13 @@ IANA_PORT = 4343
 PORT = 4344
 """Port of the other servers. One server acts as all of them and answers by the requested domain."""
 
-_TOP_LEVEL = {"com": REGISTRY, "net": REGISTRY, "org": REGISTRY, "uk": REGISTRY, "info": BUSY, "dev": ""}
-"""WHOIS server by top-level domain. The server of .info refuses every question. .dev has no server, like a growing number."""
+_TOP_LEVEL = {
+    **dict.fromkeys(("com", "net", "org", "uk"), REGISTRY),
+    **dict.fromkeys(("info", "biz"), BUSY),
+    **dict.fromkeys(("app", "dev"), ""),
+}
+"""WHOIS server by top-level domain. The server of .info and .biz refuses every question. .app and .dev have no server, like a
+growing number. rdap.py has RDAP for .app and .biz."""
 
 
 def _record(name: str) -> str:
@@ -52,7 +57,7 @@ def _iana(query: str) -> str:
 def _registry(query: str) -> str:
     # Verisign's way of asking for a domain and nothing else; a registrar is asked for the bare name.
     kind, _, domain = query.lower().rpartition(" ")
-    if domain.endswith(".info"):
+    if domain.endswith((".info", ".biz")):
         return "Query rate limit exceeded. Please try again later.\r\n"
     if domain == "example.net" and kind != "domain":
         return _NET_AT_THE_REGISTRAR

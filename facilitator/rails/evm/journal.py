@@ -16,10 +16,11 @@ from typing import BinaryIO
 
 import msgspec
 
-from facilitator.rails.evm.journal_entry import LAYOUT, Entry, Member
+from facilitator.rails.evm.journal_entry import Entry, Member
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Form, Sent
 from facilitator.settling import CannotSend, CannotStart
+from shared.layouts import SETTLER_JOURNAL
 from shared.settings.service import InvalidSetting
 from shared.x402.networks import EvmToken
 
@@ -166,22 +167,19 @@ class Journal:
 
 
 class _Line(msgspec.Struct, frozen=True):
-    layout: int = LAYOUT
+    layout: int = SETTLER_JOURNAL.unnumbered
 
 
 def refuse_other_layout(path: Path) -> None:
     """Raises InvalidSetting when another version has written the file in a way that this one would not understand: then its
     last line says so. A line before it that says so is spoiled."""
-    found = LAYOUT
+    found = SETTLER_JOURNAL.unnumbered
     with contextlib.suppress(OSError), path.open("rb") as file:  # what cannot be read is reported where it is needed
         for line in _lines(file):
             with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
                 found = msgspec.json.decode(line, type=_Line).layout
-    if found != LAYOUT:
-        raise InvalidSetting(
-            f"{path} has layout {found}, and this version reads layout {LAYOUT}: start the version that wrote it, and see "
-            "docs/operations.md, Updating"
-        )
+    if why := SETTLER_JOURNAL.wrong(found):
+        raise InvalidSetting(f"{path}: {why}")
 
 
 def _sync_name(path: Path) -> None:

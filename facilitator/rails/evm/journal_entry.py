@@ -6,15 +6,11 @@ import msgspec
 
 from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
+from shared.layouts import SETTLER_JOURNAL
 from shared.x402.evm import EvmAuthorization
 from shared.x402.evm_channel import Deposit, unsigned_voucher
 from shared.x402.evm_channel_ids import ChannelConfig
 from shared.x402.networks import EvmToken
-
-LAYOUT = 1
-"""The number of this layout. Lines that other versions cannot read get another one. The first versions wrote the same lines
-without a number."""
-
 
 _OF_DEPOSIT = ("config", "salt")
 
@@ -71,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True):
     max_fee: int
     tip: int
     members: tuple[Member, ...]
-    layout: int = LAYOUT
+    layout: int = SETTLER_JOURNAL.written
 
     @classmethod
     def of(cls, sent: Sent, form: Form, account: str, chain_id: int) -> Entry:

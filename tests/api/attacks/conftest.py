@@ -108,6 +108,10 @@ class Ledger:
         found: Any = self._redis.keys(in_every_bucket(f"{kind}:*"))
         return sorted(found)
 
+    def forget_oldest(self, index: str) -> None:
+        """Forget the member of a ZSET with the lowest score."""
+        self._redis.zremrangebyrank(index, 0, 0)
+
     def record(self, payment: Any) -> dict[str, str]:
         """The record of a payment in v2 shape; empty when there is none."""
         found: Any = self._redis.hgetall(self._key(payment))

@@ -160,7 +160,7 @@ def test_a_buyer_reads_the_catalogue_with_the_sdk(shop: tuple[Listing, ...]) -> 
 
 def test_a_buyer_reads_it_in_parts_with_the_sdk(shop: tuple[Listing, ...], base_url: str) -> None:
     """The official client asks /discovery/resources of any facilitator: the parts together are /bazaar.json."""
-    catalogue = Catalogue(lambda: shop, base_url=base_url, last_updated=LAST_UPDATED)
+    catalogue = Catalogue(lambda: shop, base_url=base_url, last_updated=lambda: LAST_UPDATED)
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked = request.url.params

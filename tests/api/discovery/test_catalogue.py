@@ -25,7 +25,7 @@ def sponsored(listing: Listing, fee_payer: str) -> Listing:
 def test_documents_are_built_when_an_offer_has_changed(shop: tuple[Listing, ...], base_url: str) -> None:
     """All documents, and the list, have the new one at once; without a change they are the same objects."""
     listings: Sequence[Listing] = shop
-    catalogue = Catalogue(lambda: listings, base_url=base_url, last_updated=LAST_UPDATED)
+    catalogue = Catalogue(lambda: listings, base_url=base_url, last_updated=lambda: LAST_UPDATED)
     before = catalogue.documents
     listings = list(shop)
     assert catalogue.documents is before

@@ -257,8 +257,10 @@ async def test_what_a_settlement_costs_is_asked_for_often(
         assert watched.health._next_at - watched.health._asked_at == module.COST_S
         for junk in (7, "-7", "x", None, "9" * 31):
             stranger.supports({**KIND, "extra": {"settlementCost": junk}})
+            await watched.until(lambda: watched.health._asking.done())  # a question under way is not asked again
             watched.health.ask_soon()
             await stranger.saw(len(stranger.seen) + 1)
+        await watched.until(lambda: watched.health._asking.done())
         assert (watched.health.costs.cost, watched.health.terms, watched.health.is_up) == (258, {}, True)
 
 

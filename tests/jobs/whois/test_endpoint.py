@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from jobs.ports import NO_PORTS, Context, WhoisText
+from jobs.ports import NO_PORTS, Context, RdapAnswer, WhoisText
+from jobs.whois.bootstrap import SHIPPED, rdap_servers
 from jobs.whois.endpoint import ENDPOINT, EXAMPLE_RECORD, InvalidDomain, Request, run
 from jobs.whois.registries import WITHOUT_SERVER
 from jobs.whois.rules import RULES
@@ -55,11 +57,30 @@ class Servers:
         return WhoisText(raw, False, 0.0 if server == ROOT else self._age_s)
 
 
+class Rdap:
+    """jobs.ports.Rdap out of a table: a domain to an object, None for a 404, or an exception. It serves the table's domains."""
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self._answers = answers
+        self.asked: list[str] = []
+
+    def server(self, domain: str) -> str | None:
+        return "rdap.registry.net" if domain in self._answers else None
+
+    def ask(self, domain: str, *, deadline: float) -> RdapAnswer:
+        self.asked.append(domain)
+        answer = self._answers[domain]
+        if isinstance(answer, Exception):
+            raise answer
+        return RdapAnswer(answer is not None, msgspec.json.encode(answer) if answer else b"", 12.7)
+
+
 class Ports:
     """A clock and the servers."""
 
-    def __init__(self, whois: Servers) -> None:
+    def __init__(self, whois: Servers, rdap: Rdap) -> None:
         self.whois = whois
+        self.rdap = rdap
         self.clock = self
         self.site = PUBLIC
 
@@ -70,9 +91,10 @@ class Ports:
         return getattr(NO_PORTS, name)
 
 
-def answer(domain: str, servers: Servers) -> dict[str, Any]:
+def answer(domain: str, servers: Servers, rdap: dict[str, Any] | Rdap | None = None) -> dict[str, Any]:
     request = decoded(Request, {"domain": domain})
-    body: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", Ports(servers)))))
+    ports = Ports(servers, rdap if isinstance(rdap, Rdap) else Rdap(rdap or {}))
+    body: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
     return body
 
 
@@ -279,6 +301,112 @@ def test_a_registry_that_is_known_to_have_no_server_is_refused_before_the_paymen
     refused = refusal(domain)
     assert (refused.code, refused.field) == ("invalid_domain", "domain")
     assert "no WHOIS server" in refused.detail
+
+
+OBJECT = {
+    "objectClassName": "domain",
+    "ldhName": "A.DEV",
+    "status": ["client transfer prohibited"],
+    "events": [{"eventAction": "registration", "eventDate": "2019-03-04T05:06:07.89Z"}],
+}
+
+
+@each("domain", ["a.dev", "a.com"])
+def test_rdap_answers_where_whois_does_not(domain: str) -> None:
+    """IANA names no server, or the server that it names fails. The fields are the same, and `raw` is the JSON."""
+    failing = Servers({("whois.registry.net", "domain a.com"): UpstreamFailed("late", reason="timeout")})
+    given = answer(domain, failing, {domain: OBJECT | {"ldhName": domain}})
+    assert set(given) == set(ENDPOINT.example.response)
+    assert (given["source"], given["parsedBy"], given["registered"]) == ("rdap", "rdap", True)
+    assert (given["createdAt"], given["status"]) == ("2019-03-04T05:06:07Z", ["clientTransferProhibited"])
+    assert given["serversQueried"] == [ROOT, "rdap.registry.net"]
+    assert given["whoisServer"] == ("" if domain == "a.dev" else "whois.registry.net")
+    assert json.loads(given["raw"])["ldhName"] == domain
+    assert given["ageSeconds"] == 12
+
+
+def test_rdap_answers_where_iana_does_not() -> None:
+    """Then no WHOIS server is known."""
+    given = answer("a.io", Servers({(ROOT, "io"): UpstreamFailed("late", reason="timeout")}), {"a.io": None})
+    assert (given["registered"], given["source"], given["whoisServer"]) == (False, "rdap", "")
+    assert (given["serversQueried"], given["raw"]) == (["rdap.registry.net"], "")
+
+
+@each(
+    ("text", "other", "expected"),
+    [
+        ("Forbidden\n", None, (False, None, "rdap")),
+        ("Forbidden\n", OBJECT | {"ldhName": "a.com"}, (True, None, "rdap")),
+        ("Forbidden\n", UpstreamFailed("late", reason="timeout"), (None, "refused", "whois")),
+        ("Welcome.\n", OBJECT | {"ldhName": "a.com"}, (True, None, "rdap")),
+        ("Welcome.\n", None, (None, "unclear", "whois")),
+        ("Welcome.\n", UpstreamFailed("late", reason="timeout"), (None, "unclear", "whois")),
+    ],
+)
+def test_a_second_opinion(text: str, other: Any, expected: tuple[bool | None, str | None, str]) -> None:
+    """Of RDAP, where the text of WHOIS is unclear. There only a record counts: the text may mean that a name is held back."""
+    given = answer("a.com", Servers({("whois.registry.net", "domain a.com"): text}), {"a.com": other})
+    assert (given["registered"], given["registeredReason"], given["source"]) == expected
+    assert given["raw"] == text if expected[2] == "whois" else given["raw"] != text
+
+
+@each(
+    ("domain", "text"),
+    [
+        ("a.com", COMPLETE.format("a.com")),
+        ("a.com", "No match for a.com\n"),
+        ("a.com", "This name is reserved by the registry.\n"),
+        ("a.com", "a.com is pending delete\n"),
+    ],
+)
+def test_rdap_is_not_asked_where_whois_answers(domain: str, text: str) -> None:
+    """The order is IANA, then port 43."""
+    rdap = Rdap({domain: OBJECT})
+    assert answer(domain, Servers({("whois.registry.net", f"domain {domain}"): text}), rdap)["source"] == "whois"
+    assert rdap.asked == []
+
+
+@each(
+    ("domain", "second", "reason"),
+    [("a.dev", "rate_limited", "rate_limited"), ("a.com", "bad_content", "timeout")],
+)
+def test_both_fail(domain: str, second: str, reason: str) -> None:
+    """The failure of WHOIS counts, unless there is no WHOIS server."""
+    servers = Servers({("whois.registry.net", "domain a.com"): UpstreamFailed("late", reason="timeout")})
+    with pytest.raises(UpstreamFailed) as caught:
+        answer(domain, servers, {domain: UpstreamFailed("no", reason=second)})
+    assert (caught.value.reason, caught.value.retryable) == (reason, True)
+    assert {"tls_failure", "too_large"} < set(ENDPOINT.failures)
+
+
+def test_a_registry_of_the_second_level() -> None:
+    """IANA names no server for .za, and its registries have some."""
+    servers = Servers({(ROOT, "za"): "domain: ZA\n", ("whois.registry.net.za", "a.co.za"): "Available\n"})
+    given = answer("www.a.co.za", servers)
+    assert (given["domain"], given["registered"], given["whoisServer"]) == ("a.co.za", False, "whois.registry.net.za")
+    with pytest.raises(UpstreamFailed):
+        answer("a.law.za", servers)
+
+
+def test_a_private_registry_has_no_rdap() -> None:
+    """The bootstrap file's server of .com knows nothing of names below uk.com."""
+    failing = Servers({("whois.centralnic.com", "a.uk.com"): UpstreamFailed("late", reason="timeout")})
+    rdap = Rdap({"a.uk.com": OBJECT})
+    with pytest.raises(UpstreamFailed):
+        answer("a.uk.com", failing, rdap)
+    assert rdap.asked == []
+
+
+def test_what_has_an_rdap_server_is_not_refused_before_the_payment() -> None:
+    """And every server of the shipped file may be called."""
+    servers = rdap_servers(SHIPPED, PUBLIC)
+    page = (Path(__file__).parents[3] / "docs" / "whois.md").read_text()
+    assert f"| {len(servers):,} |" in page
+    assert f"| {len(WITHOUT_SERVER)} |" in page
+    assert json.loads(SHIPPED.read_bytes())["publication"][:10] in page
+    assert not WITHOUT_SERVER & set(servers)
+    assert str(servers["xyz"]).startswith("https://")
+    assert all(url.target.endswith("/") for url in servers.values())
 
 
 def test_no_rules_are_written_for_a_registry_without_a_server() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jobs.whois.dates import read_date
 from jobs.whois.domains import registrable, unicode_of
-from jobs.whois.record import is_throttled, read
+from jobs.whois.record import is_refusal, read
 from jobs.whois.rules import RULES, rules_of
 from jobs.whois.search import referral
 from jobs.whois.text import MOST_BYTES, cut, decode
@@ -51,7 +51,7 @@ HOSTILE = {
 def test_it_is_read_in_no_time(text: str) -> None:
     """64 KB of anything, by every set of rules that reads differently."""
     began = time.process_time()
-    is_throttled(text)
+    is_refusal(text)
     referral(text)
     beside_s = time.process_time() - began
     for rules in (rules_of("a.com"), RULES["jp"], RULES["il"], RULES["uk"]):
@@ -69,7 +69,7 @@ def test_twice_the_text_takes_no_more_than_some_times_as_long() -> None:
         def once() -> float:
             began = time.process_time()
             read(text, ["a.com"])
-            is_throttled(text)
+            is_refusal(text)
             return time.process_time() - began
 
         return min(once() for _ in range(3))
@@ -84,7 +84,7 @@ def test_nothing_raises(text: str) -> None:
     """Whatever a server says."""
     for rules in (rules_of("a.com"), RULES["jp"], RULES["kr"], RULES["il"]):
         read(text, ["a.com"], rules)
-    is_throttled(text)
+    is_refusal(text)
     referral(text)
     for value in text.split("\n"):
         assert all("." in host for host in name_servers(value))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.whois.endpoint import iso
-from jobs.whois.record import Record, is_throttled, read
+from jobs.whois.record import Record, is_refusal, read
 from jobs.whois.rules import rules_of
 from tests.each import each
 
@@ -42,4 +42,4 @@ def test_a_record(file: Path) -> None:
     for written in (text, text.replace("\n", "\r\n")):
         record = read(written, [domain], rules_of(domain))
         assert plain(record) == {"registered": True, **EMPTY, **fields}
-        assert not is_throttled(written)
+        assert not is_refusal(written)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.whois.record import is_throttled, read
+from jobs.whois.record import is_refusal, read
 from jobs.whois.rules import rules_of
 from tests.each import each
 
@@ -40,7 +40,32 @@ THROTTLED = [
     "The maximum number of requests per second has been exceeded.\n",
     "-3: IP address blacklisted\n",
     "Server is busy now, please try again later.\n",
+    "Query limit exceeded. If you need more, you may write to us.\n",
+    "Your address has been blocked; if this is wrong, please write to us.\n",
 ]
+
+TERSE = [
+    "Denied\n",
+    "denied.\r\n",
+    "Rate limited\n",
+    "% Rate limit\n",
+    "Throttled\n",
+    "403 Forbidden\n",
+    "Forbidden",
+    "429\n",
+    "Limit exceeded\n",
+    "EXCEEDED_QUOTA\n",
+    "Blacklisted\n",
+    "Banned for abuse.\n",
+    "Unauthorized\n",
+    "Please try later\n",
+    "Try again\n",
+    "Wait 60 seconds\n",
+    "Overloaded\n",
+    "Server busy\n",
+    "Fair use policy\n",
+]
+"""Refusals in a word or two."""
 
 REFUSED_BESIDE_A_STATEMENT = [
     "Query rate limit exceeded.\nNo match for a-name.com\n",
@@ -49,14 +74,18 @@ REFUSED_BESIDE_A_STATEMENT = [
     "Domain not found.\nAccess denied\n",
 ]
 
+ENDING = [
+    "No match for a-name.com\na-name.com is in its redemption period\n",
+    "Domain Status: available\nPending delete, to be released on 2026-12-01\n",
+    "a-name.com is in quarantine until 2026-12-24\n",
+]
 SILENT = [
-    # Errors, grace periods and boilerplate, which sound like a free name.
+    *ENDING,
+    # Errors and boilerplate, which sound like a free name.
     "Invalid query\nNo match for a-name.com\n",
     "Error: unable to connect to the database\nNot found\n",
     "TLD is not supported.\nNo entries found\n",
     "Service temporarily unavailable\nNo data found\n",
-    "No match for a-name.com\na-name.com is in its redemption period\n",
-    "Domain Status: available\nPending delete, to be released on 2026-12-01\n",
     "a-name.com is available to its former holder only\n",
     "The domain is available for backorder\n",
     "This information is available at www.registry.example\n",
@@ -82,13 +111,15 @@ def test_nobody_has_it(domain: str, text: str) -> None:
     """In the words of each registry."""
     for written in (text, text.replace("\n", "\r\n")):
         assert read(written, [domain], rules_of(domain)).registered is False
-        assert not is_throttled(written)
+        assert not is_refusal(written)
 
 
 @each(("domain", "text"), HELD, ids=[domain for domain, _ in HELD])
 def test_what_is_held_back_is_not_free(domain: str, text: str) -> None:
     """Reserved, premium or blocked: nobody has it, and nobody gets it."""
-    assert read(text, [domain], rules_of(domain)).registered is None
+    record = read(text, [domain], rules_of(domain))
+    assert (record.registered, record.reason) == (None, "reserved")
+    assert not is_refusal(text)
 
 
 @each("text", THROTTLED)
@@ -96,29 +127,40 @@ def test_we_asked_too_much(text: str) -> None:
     """A refusal is not an answer, also with a banner above it."""
     banner = "".join(f"% This is line {number} of the terms of use of this registry.\n" for number in range(20))
     for whole in (text, banner + "\n" + text):
-        assert is_throttled(whole), whole
-        assert read(whole, ["a-name.com"]).registered is None
+        assert is_refusal(whole), whole
+        assert read(whole, ["a-name.com"]).reason == "refused"
+
+
+@each("text", TERSE)
+def test_a_terse_refusal(text: str) -> None:
+    """A text of nothing else is one; the same words below a statement are a rule."""
+    assert is_refusal(text)
+    assert read(text, ["a-name.com"]).reason == "refused"
 
 
 @each("text", REFUSED_BESIDE_A_STATEMENT)
 def test_a_refusal_comes_before_a_statement(text: str) -> None:
     """A server that refuses may send its no-match line as well. The name may have an owner."""
-    assert is_throttled(text)
-    assert read(text, ["a-name.com"]).registered is None
+    assert is_refusal(text)
+    assert read(text, ["a-name.com"]).reason == "refused"
 
 
 def test_a_rule_about_queries_is_no_refusal() -> None:
-    """Terms of use below a statement say what would happen."""
-    text = "No match for a-name.com\n\n% If too many queries are sent, access may be denied.\n"
-    assert not is_throttled(text)
-    assert read(text, ["a-name.com"]).registered is False
+    """Terms of use say what would happen, also below a statement that nobody understands."""
+    rule = "% If too many queries are sent, access may be denied.\n"
+    other = "% Write to us if your address has been blocked.\n% Access is denied if clients\n% send too many queries.\n"
+    for statement, registered in (("No match for a-name.com\n", False), ("Ukjent\n% Velkommen\n", None)):
+        for text in (f"{statement}\n{rule}", f"{statement}\n{other}"):
+            assert not is_refusal(text)
+            assert read(text, ["a-name.com"]).registered is registered
 
 
 @each("text", SILENT)
 def test_it_does_not_say(text: str) -> None:
     """Then the answer does not say it either."""
-    assert read(text, ["a-name.com"]).registered is None
-    assert not is_throttled(text)
+    record = read(text, ["a-name.com"])
+    assert (record.registered, record.reason) == (None, "ending" if text in ENDING else "unclear")
+    assert not is_refusal(text)
 
 
 BOILERPLATE = """
@@ -144,7 +186,7 @@ def test_a_record_overrules_all_boilerplate(text: str) -> None:
     record = read(text, ["some-name.com"])
     assert (record.registered, record.registrar, record.expires) == (True, "Some Registrar", None)
     assert record.name_servers == ("ns1.some-name.com",)
-    assert not is_throttled(text)
+    assert not is_refusal(text)
 
 
 def test_a_registrar_called_reserved_is_a_registrar() -> None:

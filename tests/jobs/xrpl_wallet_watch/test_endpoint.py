@@ -15,6 +15,7 @@ from jobs.ports.xrpl import Amount, History, Point, Transaction, TrustLine, Wall
 from jobs.xrpl_wallet_watch import baseline
 from jobs.xrpl_wallet_watch.endpoint import ENDPOINT, EXAMPLE_ADDRESS, Request, run
 from jobs.xrpl_wallet_watch.response import Response
+from shared.settled_payment import SettledPayment
 from shared.x402.xrpl_keys import address
 from tests.each import each
 from tests.sites import PUBLIC
@@ -106,6 +107,15 @@ def test_the_first_call_makes_the_baseline_and_reports_no_history() -> None:
     response, _ = call(ledger)
     assert msgspec.to_builtins(response) == ENDPOINT.example.response
     assert ledger.asked == [(WALLET, 0)]
+
+
+def test_the_price_is_the_one_that_was_paid() -> None:
+    """An installation may sell at another one than is declared."""
+    context = Context(payer="rPayer", ports=Ports(Ledger(STATE)), payment=SettledPayment(amount="0.25"))  # type: ignore[arg-type]
+    answer = run(msgspec.convert({"address": WALLET}, Request), context)
+    assert isinstance(answer, Observed)
+    runway = answer.response.call_runway
+    assert (runway.price_per_call, runway.calls_remaining) == ("0.25", 5)
 
 
 def test_an_x_address_is_answered_with_its_parts() -> None:

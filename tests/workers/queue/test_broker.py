@@ -16,8 +16,9 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.worker import WorkerThread
 
 from compose.sandbox.redis_server import start_redis
+from shared.layouts import MESSAGES
 from shared.queue.replies import LIST_TTL_S
-from shared.queue.streams import GROUP, stream_key
+from shared.queue.streams import GROUP, MAX_DELIVERIES, OUTDATED, stream_key, unavailable_key
 from tests.time_limits import patience
 from workers.queue import consumer as consumers
 from workers.queue.broker import StreamBroker
@@ -230,6 +231,34 @@ def test_what_is_not_a_message_is_dropped(broker: StreamBroker) -> None:
     broker.client.xadd(stream_key("fast"), {"other": b"1"})
     sent = broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
     assert take(made).message_id == sent.message_id
+
+
+@pytest.mark.parametrize("foreign", [("actor", {"layout": MESSAGES.written + 1}), ("of the next release", {})])
+def test_what_only_another_version_can_run_is_left_to_it(
+    broker: StreamBroker, foreign: tuple[str, dict[str, Any]]
+) -> None:
+    """A worker runs what it fetched beside it, then fetches nothing and says why; a worker that can gets it at once, as
+    often as it was left. After its deadline nobody waits for it."""
+    dramatiq.actor(lambda **_: None, broker=broker, queue_name="fast", actor_name="actor")
+    name, options = foreign
+    in_time, late = ({"deadline_ms": int(time.time() * 1000) + ahead_ms} for ahead_ms in (60_000, -1_000))
+    for kwargs in (in_time, late):
+        broker.enqueue(dramatiq.Message("fast", name, (), kwargs, options))
+    ours = broker.enqueue(dramatiq.Message("fast", "actor", (), in_time, {}))
+    older = consumer(broker)
+
+    for _ in range(MAX_DELIVERIES + 1):
+        older._outdated._until = 0.0
+        if (message := take(older, tries=4)) is not None:
+            assert message.message_id == ours.message_id
+            older.ack(message)
+
+    assert broker.client.xlen(stream_key("fast")) == 1
+    assert broker.client.get(unavailable_key("fast", older._name)) == OUTDATED.encode()
+    dramatiq.actor(lambda **_: None, broker=broker, queue_name="fast", actor_name="of the next release")
+    newer = consumer(broker)
+    newer._outdated.why = lambda message: ""  # type: ignore[method-assign]
+    assert take(newer).message.actor_name == name
 
 
 def test_a_failing_actor_is_not_retried(broker: StreamBroker, start_worker: Workers) -> None:

@@ -1,0 +1,32 @@
+"""`coinslot-ops rehearse`: buys calls of our own service as a customer would, and looks at what the chains show of it."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, NamedTuple
+
+Level = Literal["ok", "note", "fail"]
+OK: Final = "ok"
+NOTE: Final = "note"
+"""Not wrong, and other than in the sandbox."""
+FAIL: Final = "fail"
+
+
+class Step(NamedTuple):
+    """What one step of a rehearsal saw.
+
+    Attributes:
+        rail, call: that it is about; empty for all of them.
+        step: challenge, payment, receipt, finality, transfer, balance, fee, or sandbox for what differs from it.
+        seen: the same for programs.
+    """
+
+    level: Level
+    rail: str
+    call: str
+    step: str
+    detail: str
+    seen: dict[str, Any]
+
+
+class Refused(Exception):
+    """The rehearsal does not start, and nothing was signed. The text says why and what to do."""

@@ -1,0 +1,124 @@
+"""`coinslot-ops rehearse`: its options, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+from coinslot.blocking_exchange import BlockingExchange
+from coinslot.buyer import TIMEOUT_S
+from coinslot.prices import dollars
+from ops.rehearsal import FAIL, Refused, Step, plan, purchases
+from shared.settings import sandbox_path
+from shared.settings.service import Settings
+from shared.x402.networks import Rail
+
+MOST = Decimal("0.10")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("call", nargs="*", help=f"what is bought, such as {plan.FIRST_CALL} (the default)")
+    parser.add_argument("--all", action="store_true", help="the example of every call that is listed")
+    parser.add_argument(
+        "--rail",
+        action="append",
+        default=[],
+        choices=[str(rail) for rail in Rail],
+        help="only on this rail; repeatable",
+    )
+    parser.add_argument(
+        "--most", default=MOST, type=_dollars, metavar="DOLLARS", help=f"all that may be spent in sum ({MOST})"
+    )
+    parser.add_argument(
+        "--key-file", action="append", default=[], type=_of_rail, metavar="RAIL=FILE", help="the wallet that pays on it"
+    )
+    parser.add_argument(
+        "--rpc-url",
+        action="append",
+        default=[],
+        type=_of_rail,
+        metavar="RAIL=URL",
+        help="a node, if no setting has one",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def report(settings: Settings, environment: Mapping[str, str], chosen: argparse.Namespace) -> int:
+    """Rehearse, and print each step. Returns the exit code.
+
+    Args:
+        environment: where the buyer looks for its wallet.
+    """
+    try:
+        tills = plan.tills(
+            settings,
+            [Rail(name) for name in chosen.rail],
+            key_files=dict(chosen.key_file),
+            nodes=dict(chosen.rpc_url),
+            most=chosen.most,
+            env=_with_sandbox(environment),
+            folder=Path(),
+        )
+        base_url, names = tills[0].buyer.base_url, [] if chosen.all else chosen.call or [plan.FIRST_CALL]
+        with BlockingExchange(base_url, timeout_s=TIMEOUT_S) as exchange:
+            return _print(_steps(exchange, base_url, tills, names, chosen.most), as_json=chosen.json)
+    except Refused as why:
+        print(f"coinslot-ops: {why}", file=sys.stderr)
+        return 2
+
+
+def _with_sandbox(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """With the place of the wallets, where scripts/run has started the service whose settings were found."""
+    var = sandbox_path.service_folder(environment, Path())
+    file = None if var is None else var / sandbox_path.PLACE.name
+    return {sandbox_path.ENVIRONMENT: str(file), **environment} if file and file.is_file() else environment
+
+
+def _steps(
+    exchange: BlockingExchange, base_url: str, tills: Sequence[plan.Till], names: Sequence[str], most: Decimal
+) -> Iterator[Step]:
+    """Raises Refused before the first one, or never."""
+    quotes, of_quotes = plan.quotes(exchange, base_url, names)
+    offered, of_offers = plan.planned(tills, quotes)
+    paid, of_wallets = plan.payable(offered, most)
+    yield from (*of_quotes, *of_offers, *of_wallets)
+    for till in tills:
+        of_till = [one for one in paid if one.till is till]
+        for one in of_till:
+            yield from purchases.bought(one, exchange)
+        if of_till:
+            yield from purchases.differences(till, quotes[of_till[0].call])
+
+
+def _print(steps: Iterator[Step], *, as_json: bool) -> int:
+    right, wrong = 0, 0
+    for step in steps:
+        wrong += step.level == FAIL
+        right += step.level != FAIL
+        if as_json:
+            print(json.dumps(step._asdict()), flush=True)
+        else:
+            where = f"{step.rail:11} {step.call:16} {step.step:10}"
+            print(f"{step.level:5} {where} {step.detail}", flush=True)
+    if not as_json:
+        print(f"{right} steps are right, {wrong} are wrong" if wrong else f"all {right} steps are right")
+    return int(wrong > 0 or not right)
+
+
+def _of_rail(text: str) -> tuple[Rail, str]:
+    name, found, value = text.partition("=")
+    if not found or not value or name not in list(Rail):
+        raise argparse.ArgumentTypeError(f"not RAIL=VALUE with a rail of {', '.join(Rail)}")
+    return Rail(name), value
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        return dollars(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
