@@ -20,6 +20,9 @@ MOST_OF_TEXT = 0.5
 """Share of the page's text. What holds more is no menu, however it is called."""
 _MENU_LINK = 25
 """Code points. Links of menus are shorter on average, headlines are longer."""
+_LONG = 600
+_LEAST_LINKED = 0.2
+"""Code points, and the share of links: a long block with few links is text, whatever its name."""
 
 _TAGS = names("nav aside button select option textarea label dialog menu form-field")
 _ROLES = names(
@@ -129,6 +132,8 @@ def _is_named(element: Element, size: Size) -> bool:
         return not any(above.tag == "blockquote" for above in element.iterancestors())
     if element.tag == "header":
         return size.links > 1 and not any(above.tag in ("main", "article") for above in element.iterancestors())
+    if size.text > _LONG and size.linked < _LEAST_LINKED * size.text:
+        return False  # the menu of a restaurant is text
     return element.tag not in ("p", "h1", "h2", "h3", "article", "main") and bool(words_of(element) & _WORDS)
 
 

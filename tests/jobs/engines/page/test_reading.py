@@ -256,6 +256,20 @@ def test_an_article_that_the_precision_mode_misses_is_found_by_the_default_mode(
     assert (found.method, found.markdown.count(LONG.strip())) == ("default", 21)
 
 
+def test_the_larger_run_is_taken_and_the_share_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where trafilatura finds less than half of an article, all of it is taken; comments are no part of it."""
+    importlib.import_module("trafilatura.core")
+    paragraphs = "".join(f"<p>{n} {LONG}</p>" for n in range(10))
+    html = f"<main><h1>Berths</h1>{paragraphs}</main><div class='comments'><p>{LONG * 3}</p></div>"
+    for share, method in ((0.3, "main"), (0.7, "precision")):
+        part = "\n\n".join(f"{n} {LONG}" for n in range(int(10 * share)))
+        monkeypatch.setattr("trafilatura.core.extract", lambda *_, part=part, **__: part)
+        found = read(html)
+        assert (found.kind, found.method) == ("article", method)
+        assert found.coverage == (1.0 if method == "main" else pytest.approx(share, abs=0.05))
+        assert found.markdown.count(LONG.strip()) == (10 if method == "main" else 7)
+
+
 def test_the_librarys_own_error_leaves_the_main_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page must not decide whether a call fails."""
 
