@@ -244,7 +244,7 @@ def _is_body_of_post(element: Element) -> bool:
 
 
 _POST_WORDS = names("comment answer reply postbody cooked commtext usertext postcontent shredditcomment")
-_POST_BODY = re.compile(r"(?:post|message)[-_]?(?:body|text|content)|topic[-_]post$")
+_POST_BODY = re.compile(r"(?:post|message)[-_]?(?:body|text|content|message)|topic[-_]post$")
 
 
 def _can_buy(root: Element) -> bool:

@@ -32,7 +32,7 @@ _WORDS = names(
     """
     nav navbar navigation menu menubar breadcrumb breadcrumbs sidebar sidenav footer foot cookie cookies consent gdpr share
     sharing social related recommendations recommended recommendation upsell crosssell newsletter subscribe signup pagination
-    pager paging toc widget advert advertisement ads sponsored skip searchbox toolbar popup modal login filters facets filter
+    pager paging toc advert advertisement ads sponsored skip searchbox toolbar popup modal login filters facets filter
     sort jumpbox signature headerlink copyright votecell votelinks suggested suggestions trending taglist searches subtext
     stats buybox online breadcrumblist navs carousel sims masthead buttons
     """
