@@ -7,6 +7,7 @@ from collections.abc import Mapping
 REASONS: Mapping[str, str] = {
     "bad_content": "What the other system sent could not be read.",
     "block_not_found": "No node has the block that was named.",
+    "bot_wall": "The site shows programs a challenge or a refusal in the place of the page.",
     "captions_disabled": "The video's owner has switched captions off.",
     "connection_refused": "There was no connection, or it ended early.",
     "dns_failure": "The name has no address.",

@@ -66,6 +66,10 @@ class Screenshot(NamedTuple):
     data: bytes
 
 
+NotDrawn = Literal["timeout", "too_large", "not_drawn"]
+"""Why there is no picture: it took too long, its file is larger than MAX_SCREENSHOT_BYTES, or the browser could not draw it."""
+
+
 class RenderedPage(NamedTuple):
     """A page as the browser showed it.
 
@@ -78,7 +82,7 @@ class RenderedPage(NamedTuple):
             not known.
         title: `document.title`, not trimmed; None when it is empty.
         language: the `lang` of the root element; None when there is none.
-        screenshot: None unless it was asked for, and when the page could not be drawn in time.
+        screenshot: None unless it was asked for; otherwise why there is none.
         requests: requests that the page made and that were let through, all frames and redirects included.
         received_bytes: bytes of all responses, as they came over the network.
         timed_out: the page was read before it was at rest: its scripts did not end, or it never stopped loading.
@@ -90,7 +94,7 @@ class RenderedPage(NamedTuple):
     source: str
     title: str | None
     language: str | None
-    screenshot: Screenshot | None
+    screenshot: Screenshot | NotDrawn | None
     requests: int
     received_bytes: int
     timed_out: bool

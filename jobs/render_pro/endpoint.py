@@ -5,6 +5,7 @@
 - The comparison is with this payer's last call for the same page and `extract`; `sinceCursor` names an older one. A fragment
   of the URL does not count. A page that answers 404 or 410 is rendered, too: it is `removed` if it was there before.
 - Every other error of the site is a 502 (`http_status`): what it sent is not the page, and comparing with it would mislead.
+- A challenge or a refusal for programs is no page, whatever its status: a 502 (`bot_wall`).
 - A child process (jobs/engines/page) reads the page, because a hostile one can make this take very long.
 """
 
@@ -18,12 +19,13 @@ import msgspec
 
 from jobs.engines.page import fields, snapshots
 from jobs.engines.page.evidence import Focus
+from jobs.engines.page.links import Image, Link
 from jobs.engines.page.screenshot import pixel_hash
 from jobs.engines.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
 from jobs.ports import Context
-from jobs.ports.browser import Area, Screenshot
+from jobs.ports.browser import Area, NotDrawn, Screenshot
 from jobs.render_pro.example import EXAMPLE
 from jobs.site import Site, SiteRequest
 from shared.endpoint import Category, Endpoint, Flavour, Pool
@@ -43,6 +45,8 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     screenshot: Annotated[bool, doc("Whether to return a picture of the page.")] = False
     full_page: Annotated[bool, doc("Whether the picture shows up to 4,000 pixels of height instead of 800.")] = False
     since_cursor: fields.Since | None = None
+    links: Annotated[bool, doc("Whether to return the page's links.")] = False
+    images: Annotated[bool, doc("Whether to return the addresses of the page's images.")] = False
 
     def check(self, site: Site) -> None:
         fields.checked_url(self.url, site)
@@ -111,15 +115,36 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         Time | None, doc("When the page was published, ISO 8601 in UTC. Null when it does not say.")
     ]
     link_count: Annotated[int, doc("How many links the page has.")]
+    links: Annotated[
+        list[Link] | None,
+        doc(
+            "The first 200 links, each target once, in the page's order. Null when none were asked for, or they were not read."
+        ),
+    ]
+    images: Annotated[
+        list[Image] | None,
+        doc(
+            "The first 200 images, each once, in the page's order. Null when none were asked for, or they were not read."
+        ),
+    ]
     extract: fields.Extracted
     method: fields.Found
+    kind: fields.PageKind
+    coverage: fields.Coverage
     from_source: fields.FromSource
     timed_out: fields.TimedOut
     markdown: fields.Markdown
     markdown_truncated: fields.IsCut
     focus: Annotated[Focus | None, doc("Evidence for `focus` of the request. Null when none was asked for.")]
     snapshot: Annotated[
-        Snapshot | None, doc("The picture. Null when none was asked for, or it could not be drawn in time.")
+        Snapshot | None, doc("The picture. Null when none was asked for, or there is none: `snapshotMissing` says why.")
+    ]
+    snapshot_missing: Annotated[
+        NotDrawn | None,
+        doc(
+            "Why there is no picture: drawing it took too long (`timeout`), its file is larger than 1.5 MB (`too_large`), or "
+            "the browser could not draw the page (`not_drawn`). Null with a picture, or when none was asked for."
+        ),
     ]
     hashes: Hashes
     comparison: Comparison
@@ -139,12 +164,15 @@ def run(request: Request, context: Context) -> Observed:
         query=request.focus if request.focus and request.focus.strip() else None,
         screenshot=area,
         since_cursor=request.since_cursor,
+        links=request.links,
+        images=request.images,
     )
     return Observed(_response(request, found, context), snapshots.write(found.kept))
 
 
 def _response(request: Request, found: Visit, context: Context) -> Response:
     page, text, paid = found.page, found.reading, context.payment
+    picture = page.screenshot if isinstance(page.screenshot, Screenshot) else None
     return Response(
         ok=True,
         url=request.url,
@@ -156,19 +184,24 @@ def _response(request: Request, found: Visit, context: Context) -> Response:
         author=text.metadata.author,
         published_at=text.metadata.published_at,
         link_count=text.metadata.link_count,
+        links=text.links,
+        images=text.images,
         extract=request.extract,
         method=text.method,
+        kind=text.kind,
+        coverage=text.coverage,
         from_source=text.from_source,
         timed_out=page.timed_out,
         markdown=text.markdown,
         markdown_truncated=text.is_truncated,
         focus=text.focus,
-        snapshot=_snapshot(page.screenshot) if page.screenshot else None,
+        snapshot=_snapshot(picture) if picture else None,
+        snapshot_missing=None if isinstance(page.screenshot, Screenshot) else page.screenshot,
         hashes=Hashes(
             markdown=text.markdown_hash,
             text=text.text_hash,
             html=text.html_hash,
-            visual=pixel_hash(page.screenshot) if page.screenshot else None,
+            visual=pixel_hash(picture) if picture else None,
         ),
         comparison=_comparison(found),
         cursor=found.snapshot.cursor,

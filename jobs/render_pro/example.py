@@ -16,6 +16,8 @@ EXAMPLE = Example(
         "author": "Ann Chor",
         "publishedAt": "2026-11-02T07:00:00Z",
         "linkCount": 3,
+        "links": None,
+        "images": None,
         **page.EXTRACTION,
         "markdown": page.MARKDOWN,
         "markdownTruncated": False,
@@ -36,6 +38,7 @@ EXAMPLE = Example(
             ],
         },
         "snapshot": None,
+        "snapshotMissing": None,
         "hashes": {
             "markdown": page.MARKDOWN_HASH,
             "text": "27e841f33bd8aa1377e9f49a33f8d7bf9609c9b02504da4844bea26be6908707",

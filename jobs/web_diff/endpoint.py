@@ -3,9 +3,12 @@
 - The text is compared line by line after normalisation (NFC, `\\n`, no blanks at the ends of lines). The hunks, applied to the
   previous text, give the current one exactly.
 - `previousMarkdown` is compared with in the place of the stored text; what the page says now is stored all the same.
+- `ignore` leaves out what does not count. Selectors make another view of the page, which has its own baseline. Texts, numbers
+  and dates stay in the stored text, so the same baseline serves calls with and without them.
 - `sinceCursor` names one of the last five observations to compare with. A fragment of the URL does not count.
 - A page that answers 404 or 410 is `removed` if it was there before. Every other error of the site is a 502 (`http_status`),
   so a short failure never looks like a change.
+- A challenge or a refusal for programs is no page, whatever its status: a 502 (`bot_wall`).
 - Child processes (jobs/engines/page) read and compare, because a hostile page can make both take very long.
 """
 
@@ -17,6 +20,7 @@ import msgspec
 
 from jobs.engines.page import fields, snapshots
 from jobs.engines.page.compare import Diff
+from jobs.engines.page.ignoring import Ignore
 from jobs.engines.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
 from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
@@ -45,6 +49,7 @@ class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
         | None
     ) = None
     since_cursor: fields.Since | None = None
+    ignore: Annotated[Ignore, doc("What does not count as a change; null: everything counts.")] | None = None
 
     def check(self, site: Site) -> None:
         fields.checked_url(self.url, site)
@@ -58,6 +63,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     title: fields.Title
     extract: fields.Extracted
     method: fields.Found
+    kind: fields.PageKind
+    coverage: fields.Coverage
     from_source: fields.FromSource
     timed_out: fields.TimedOut
     changed: Annotated[bool, doc("Whether the page differs from what it was compared with. False the first time.")]
@@ -76,7 +83,17 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         doc("What it was compared with: your `stored` last check, the text `supplied` in the request, or `none`."),
     ]
     since_cursor_found: fields.SinceCursorFound
-    diff: Annotated[Diff | None, doc("The changes. Null when there was nothing to compare with.")]
+    diff: Annotated[
+        Diff | None,
+        doc(
+            "The changes. Null when there was nothing to compare with. With `ignore.texts` its lines are counted in the texts "
+            "without the lines that are ignored."
+        ),
+    ]
+    ignored_elements: Annotated[
+        int | None,
+        doc("How many elements of the page `ignore.selectors` took out. Null when there were no selectors."),
+    ]
     last_checked_at: Annotated[
         Time | None, doc("When you last checked this page, ISO 8601 in UTC. Null the first time.")
     ]
@@ -93,6 +110,7 @@ def run(request: Request, context: Context) -> Observed:
         context,
         previous_markdown=request.previous_markdown,
         since_cursor=request.since_cursor,
+        ignore=request.ignore,
     )
     return Observed(_response(request, found), snapshots.write(found.kept))
 
@@ -107,6 +125,8 @@ def _response(request: Request, found: Visit) -> Response:
         title=found.title,
         extract=request.extract,
         method=text.method,
+        kind=text.kind,
+        coverage=text.coverage,
         from_source=text.from_source,
         timed_out=page.timed_out,
         changed=found.status in ("changed", "removed"),
@@ -118,6 +138,7 @@ def _response(request: Request, found: Visit) -> Response:
         baseline=found.baseline,
         since_cursor_found=found.since_found,
         diff=found.diff,
+        ignored_elements=text.taken_out if request.ignore and request.ignore.selectors else None,
         last_checked_at=found.last.last_at if found.last else None,
         checked_at=found.at,
         cursor=found.snapshot.cursor,
@@ -126,7 +147,8 @@ def _response(request: Request, found: Visit) -> Response:
 
 
 def _subject(request: Request, site: Site) -> str:
-    return fields.subject(NAME, request.url, request.extract, site)
+    without = request.ignore.elements if request.ignore else ()
+    return fields.subject(NAME, request.url, request.extract, site, without)
 
 
 ENDPOINT = Endpoint(

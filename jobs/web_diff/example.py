@@ -43,6 +43,7 @@ EXAMPLE = Example(
                 f"-{_OLD_PRICE}\n+{page.PRICE}\n+\n+{page.WEEK}\n"
             ),
         },
+        "ignoredElements": None,
         "lastCheckedAt": None,
         "checkedAt": "2026-11-20T15:04:05Z",
         **page.IDENTITY,

@@ -1,6 +1,6 @@
-"""The pages of pages/, in twelve layouts, with the text that a reader would call its article.
+"""The pages of pages/, in a folder for each kind, with the text that a reader would call the page's own.
 
-The text is marked in the source: `[[` and `]]` enclose what belongs to the article and are removed from the page.
+The text is marked in the source: `[[` and `]]` enclose what belongs to it and are removed from the page.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 class Layout(NamedTuple):
-    """A page and its article's text."""
+    """A page of a kind, and its own text."""
 
+    kind: str
     name: str
     html: str
     article: str
@@ -25,7 +26,7 @@ class Layout(NamedTuple):
 def _layout(path: Path) -> Layout:
     document = path.read_text()
     article = " ".join(unescape(_TAG.sub(" ", part)) for part in _GOLD.findall(document))
-    return Layout(path.stem.replace("_", " "), _GOLD.sub(r"\1", document), article)
+    return Layout(path.parent.name, path.stem.replace("_", " "), _GOLD.sub(r"\1", document), article)
 
 
-LAYOUTS = tuple(map(_layout, sorted((Path(__file__).parent / "pages").glob("*.html"))))
+LAYOUTS = tuple(map(_layout, sorted((Path(__file__).parent / "pages").glob("*/*.html"))))

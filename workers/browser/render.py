@@ -38,7 +38,11 @@ READ_S = 1.0
 """For a page whose scripts leave the browser time. Then they are terminated."""
 READ_AGAIN_S = 2.5
 RESERVED_S = 4.0
-"""Of the deadline, for reading the page, its picture, and for the answer's way back."""
+"""Of the deadline, for reading the page and for the answer's way back."""
+PICTURE_S = 3.0
+"""Of the deadline, for the picture: a page that does not rest is read so much earlier."""
+LEAST_SETTLE_S = 1.0
+"""A document that came late has so much time all the same."""
 RETURN_S = 0.5
 """Of that, for the way back: nothing is waited for any longer."""
 MAX_DEPTH = 250
@@ -59,17 +63,18 @@ async def render(page: Page, url: PublicUrl, job: Job, *, area: Area | None, dea
         BlockedAddress, UpstreamFailed: as the port says (jobs/ports/browser.py).
         BrowserEnded: not by the page, as far as is known.
     """
-    return await _Rendering(page, job, deadline).run(url, area)
+    return await _Rendering(page, job, deadline, area).run(url)
 
 
 class _Rendering:
-    def __init__(self, page: Page, job: Job, deadline: float) -> None:
+    def __init__(self, page: Page, job: Job, deadline: float, area: Area | None) -> None:
         self._page = page
         self._cdp = page.browser.cdp
         self._job = job
         self._deadline = deadline
+        self._area = area
 
-    async def run(self, url: PublicUrl, area: Area | None) -> RenderedPage:
+    async def run(self, url: PublicUrl) -> RenderedPage:
         await self._navigate(str(url))
         stopped = await self._settle()
         self._check()
@@ -80,7 +85,7 @@ class _Rendering:
         if stopped is not Stop.RESTED and not read["hasBegun"]:
             raise verdicts.failed("timeout")  # an empty text would be sold, and compared with the last one
         source = await self._source(document.loader)
-        picture = await self._screenshot(area) if area else None
+        picture = await self._screenshot(self._area) if self._area else None
         self._check()
         if self._page.document.loader != document.loader:
             raise verdicts.failed(
@@ -144,7 +149,10 @@ class _Rendering:
     async def _settle(self) -> Stop | None:
         """Wait until the page rests. Returns why it is not waited for any longer; None: the time is up."""
         page, stop, is_forced = self._page, self._page.stop, False
-        until = min(time.monotonic() + SETTLE_S, self._deadline - RESERVED_S)
+        now, last = time.monotonic(), self._deadline - RESERVED_S
+        if self._area:
+            last = max(last - PICTURE_S, min(last, now + LEAST_SETTLE_S))
+        until = min(now + SETTLE_S, last)
         while not stop.done():
             left_s = until - time.monotonic()
             if left_s <= 0:

@@ -6,7 +6,7 @@ import base64
 import time
 from typing import Any, Literal
 
-from jobs.ports.browser import MAX_HEIGHT, MAX_SCREENSHOT_BYTES, VIEWPORT, Area, Screenshot
+from jobs.ports.browser import MAX_HEIGHT, MAX_SCREENSHOT_BYTES, VIEWPORT, Area, NotDrawn, Screenshot
 from workers.browser.cdp import CdpError
 from workers.browser.page import Page
 
@@ -18,8 +18,8 @@ _TRIES: tuple[tuple[Literal["png", "webp"], dict[str, Any]], ...] = (
 """The next one when the file is too large."""
 
 
-async def take_screenshot(page: Page, area: Area, *, until: float) -> Screenshot | None:
-    """Draw a page. None when it cannot be drawn in time, or not within MAX_SCREENSHOT_BYTES.
+async def take_screenshot(page: Page, area: Area, *, until: float) -> Screenshot | NotDrawn:
+    """Draw a page, or say why there is no picture of it.
 
     Args:
         until: monotonic seconds.
@@ -42,9 +42,11 @@ async def take_screenshot(page: Page, area: Area, *, until: float) -> Screenshot
             data = base64.b64decode(taken["data"])
             if len(data) <= MAX_SCREENSHOT_BYTES:
                 return Screenshot(kind, width, height, data)
-    except (CdpError, TimeoutError):
-        pass
-    return None
+    except TimeoutError:
+        return "timeout"
+    except CdpError:
+        return "not_drawn"
+    return "too_large"
 
 
 def _left_s(until: float) -> float:

@@ -10,7 +10,7 @@ import msgspec
 
 from jobs.engines.page.diff import MAX_CELLS as MAX_LINE_CELLS
 from jobs.engines.page.diff import Hunk, changes, hunk
-from jobs.engines.page.text import lines_of
+from jobs.engines.page.ignoring import Ignore, compared_lines
 from jobs.engines.page.unified import unified
 from jobs.engines.page.words import MAX_CELLS as MAX_WORD_CELLS
 from jobs.engines.page.words import changed_words
@@ -20,10 +20,15 @@ NAME = "compare_texts"
 
 
 class Texts(msgspec.Struct, frozen=True):
-    """Two normalised texts."""
+    """Two normalised texts.
+
+    Args:
+        ignore: what does not count as a change.
+    """
 
     old: str
     new: str
+    ignore: Ignore | None = None
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -45,26 +50,30 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def calculate(argument: bytes) -> bytes:
     """Compare Texts and return their Diff, both as MessagePack."""
     texts = msgspec.msgpack.decode(argument, type=Texts)
-    return msgspec.msgpack.encode(compared(texts.old, texts.new))
+    return msgspec.msgpack.encode(compared(texts.old, texts.new, ignore=texts.ignore))
 
 
 def examples() -> Iterator[bytes]:
     """Two texts with a replaced line and a new one."""
+    ignore = Ignore(texts=["milk"], numbers_and_dates=True)
     yield msgspec.msgpack.encode(Texts("green tea\nis 4 dollars\n", "green tea\nis 5 dollars\nnow\n"))
+    yield msgspec.msgpack.encode(Texts("tea\nis 4 dollars\n", "tea\nis 5 dollars\nmilk\n", ignore))
 
 
-def compared(old: str, new: str, *, max_cells: int = MAX_LINE_CELLS) -> Diff:
+def compared(old: str, new: str, *, ignore: Ignore | None = None, max_cells: int = MAX_LINE_CELLS) -> Diff:
     """Compare two normalised texts.
 
     Args:
+        ignore: what does not count. Lines are then counted in the texts without those that are ignored.
         max_cells: of the lines that are compared each with each. With 0, all that lies between the first and the last
         difference
             is one change, and the time is linear.
     """
-    old_lines, new_lines = lines_of(old), lines_of(new)
-    found = changes(old_lines, new_lines, max_cells=max_cells)
+    (old_lines, old_keys), (new_lines, new_keys) = compared_lines(old, ignore), compared_lines(new, ignore)
+    found = changes(old_keys, new_keys, max_cells=max_cells)
     hunks: list[Hunk] = []
-    common = len(old) + bool(old_lines)
+    old_size, new_size = (sum(len(line) + 1 for line in lines) for lines in (old_lines, new_lines))
+    common = old_size
     cells = MAX_WORD_CELLS if max_cells else 0
     for change in found:
         item = hunk(change, old_lines, new_lines)
@@ -77,7 +86,7 @@ def compared(old: str, new: str, *, max_cells: int = MAX_LINE_CELLS) -> Diff:
     return Diff(
         added_lines=sum(item.new_lines for item in hunks),
         removed_lines=sum(item.old_lines for item in hunks),
-        similarity=_share(common, len(old) + len(new) + bool(old_lines) + bool(new_lines), is_same=not found),
+        similarity=_share(common, old_size + new_size, is_same=not found),
         hunks=hunks,
         unified=unified(found, old_lines, new_lines),
     )

@@ -19,7 +19,14 @@ ADDRESSES: dict[str, Any] = {
     "httpStatus": 200,
     "title": "Berths and their prices",
 }
-EXTRACTION: dict[str, Any] = {"extract": "article", "method": "precision", "fromSource": False, "timedOut": False}
+EXTRACTION: dict[str, Any] = {
+    "extract": "article",
+    "method": "precision",
+    "kind": "article",
+    "coverage": 1.0,
+    "fromSource": False,
+    "timedOut": False,
+}
 IDENTITY: dict[str, Any] = {
     "cursor": "cur_d21e074ba2cc1dc5bb4e9147",
     "observationId": "obs_ddb7f80d49312ea55cc92ba367075ef7c33908326c108fbab16bcd01a8017d42",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 
+from jobs.engines.page.kinds import Kind
 from jobs.engines.page.reading import Extract, Method
 from jobs.fields import doc
 from jobs.hosts import MAX_URL, PublicUrl, checked, public_url
@@ -35,7 +37,22 @@ HttpStatus = Annotated[int, doc("The HTTP status of the page.")]
 Title = Annotated[str | None, doc("The page's title. Null when it has none.")]
 Extracted = Annotated[Extract, doc("Which text was extracted: that of the request.")]
 Found = Annotated[
-    Method, doc("How it was found: trafilatura's `precision` or `default`, or `body`: all that the page shows.")
+    Method,
+    doc(
+        "How it was found: trafilatura's `precision` or `default`; `main`, by the page's structure; or `body`, all that "
+        "the page shows."
+    ),
+]
+PageKind = Annotated[
+    Kind | None,
+    doc("What the page was taken for, which decides how its main text is found. Null when it took too much to read."),
+]
+Coverage = Annotated[
+    float | None,
+    doc(
+        "The share of the page's main text that was extracted, from 0 to 1, before it was cut. Where it is low, `full` may "
+        "hold what you miss. Null as with `kind`."
+    ),
 ]
 FromSource = Annotated[
     bool, doc("Whether the text is the document's as it was sent, because scripts had removed most of it.")
@@ -58,6 +75,10 @@ def checked_url(text: str, site: Site) -> PublicUrl:
     return checked(public_url, text, site, field="url")
 
 
-def subject(endpoint: str, url: str, extract: str, site: Site) -> str:
-    """What an observation is about: one endpoint's view of one page. Two URLs that differ in their fragments are one page."""
-    return f"{endpoint}\n{checked_url(url, site)}\n{extract}"
+def subject(endpoint: str, url: str, extract: str, site: Site, without: Sequence[str] = ()) -> str:
+    """What an observation is about: one endpoint's view of one page. Two URLs that differ in their fragments are one page.
+
+    Args:
+        without: selectors of elements that the view leaves out.
+    """
+    return "\n".join((endpoint, str(checked_url(url, site)), extract, *without))

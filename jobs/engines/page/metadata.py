@@ -51,8 +51,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
 
 def metadata(root: Element, url: str) -> Metadata:
     """Read the metadata of a page whose own URL is `url`."""
-    named = _named(root)
-    linked = list(_linked_data(root))
+    named = named_contents(root)
+    linked = list(linked_data(root))
     return Metadata(
         title=_first(_texts(root, "title"), [named.get("og:title"), named.get("twitter:title")], _texts(root, "h1")),
         language=_language(root, named),
@@ -86,7 +86,7 @@ def _first(*sources: Any) -> str | None:
     return next((found for source in sources for text in source if (found := line(text))), None)
 
 
-def _named(root: Element) -> dict[str, str]:
+def named_contents(root: Element) -> dict[str, str]:
     """The contents of `meta` elements by their names in lower case; of equal names, the first."""
     found: dict[str, str] = {}
     for element in root.iter("meta"):
@@ -123,7 +123,7 @@ def _canonical(root: Element, named: dict[str, str], url: str) -> str | None:
     return None
 
 
-def _linked_data(root: Element) -> Iterator[dict[str, Any]]:
+def linked_data(root: Element) -> Iterator[dict[str, Any]]:
     """The objects of JSON-LD, those of lists and graphs included."""
     for script in root.iter("script"):
         if (script.get("type") or "").strip().lower() != "application/ld+json":

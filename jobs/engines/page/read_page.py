@@ -3,11 +3,20 @@ without it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import msgspec
 
 from jobs.engines.page.article import article
+from jobs.engines.page.bot_wall import bot_wall
+from jobs.engines.page.ignoring import without_elements
+from jobs.engines.page.kinds import Kind, kind_of, posts_of
+from jobs.engines.page.links import images, links
+from jobs.engines.page.main_text import main_text, main_tree
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
+from jobs.engines.page.product_data import product_data
 from jobs.engines.page.reading import Asked, Method, Reading, reading
 from jobs.engines.page.reading import examples as examples
 from jobs.engines.page.scan import scanned_text
@@ -24,6 +33,12 @@ FAR_SHORTER = 1 / 4
 LEAST_SOURCE = 200
 """Code points. A source with less text is the frame of a page that scripts fill."""
 
+LEAST_COVERAGE: Mapping[Kind, float] = {"article": 0.5, "documentation": 0.8}
+"""Of the kinds whose text is prose, which trafilatura finds: where it finds less of the main text, the main text is taken."""
+MOST_COMMENTS = 0.9
+"""Of the main text of an article's page."""
+PROSE = LEAST_COVERAGE.keys()
+
 
 def calculate(argument: bytes) -> bytes:
     """Read what is Asked and return the Reading, both as MessagePack."""
@@ -35,21 +50,34 @@ def read(asked: Asked) -> Reading:
     rendered = parsed(asked.html)
     shown = _shown(rendered)
     root, from_source = rendered, False
-    if asked.source and len(shown) < SHORT:
-        source = parsed(asked.source)
+    source = parsed(asked.source) if asked.source and len(shown) < SHORT else None
+    wall = None if rendered is None else bot_wall(rendered, source, shown, status=asked.status)
+    taken_out = 0
+    if asked.without and rendered is not None:
+        taken_out = without_elements(rendered, asked.without)
+        if source is not None:
+            without_elements(source, asked.without)
+        shown = _shown(rendered)
+    if source is not None:
         source_text = _shown(source)
         if len(source_text) >= LEAST_SOURCE and len(shown) < FAR_SHORTER * len(source_text):
             root, shown, from_source = source, source_text, True
     if root is None:
         return reading(asked, "", method="body", from_source=False, metadata=Metadata(), html_hash=None)
-    text, method = _text(root, asked, shown)
+    found = _text(root, asked, shown)
     return reading(
         asked,
-        text,
-        method=method,
+        found.text,
+        method=found.method,
+        kind=found.kind,
+        coverage=found.coverage,
         from_source=from_source,
         metadata=metadata(root, asked.url),
         html_hash=None if rendered is None else markup_hash(rendered),
+        wall=wall,
+        taken_out=taken_out,
+        links=links(root, asked.url) if asked.with_links else None,
+        images=images(root, asked.url) if asked.with_images else None,
     )
 
 
@@ -57,10 +85,53 @@ def _shown(root: Element | None) -> str:
     return "" if root is None else normalised(body_text(body_of(root), is_markdown=False))
 
 
-def _text(root: Element, asked: Asked, shown: str) -> tuple[str, Method]:
+class _Found(NamedTuple):
+    """A text, how it was found, what the page was taken for, and the share of its main text that this is."""
+
+    text: str
+    method: Method
+    kind: Kind
+    coverage: float
+
+
+def _text(root: Element, asked: Asked, shown: str) -> _Found:
+    main = main_tree(root)
+    kind = kind_of(root, main, asked.url)
     if asked.extract == "text":
-        return shown or scanned_text(asked.html, is_markdown=False), "body"
-    if asked.extract == "article" and (found := article(root, len(shown))) is not None:
+        return _Found(shown or _scanned(asked), "body", kind, 1.0)
+    if asked.extract == "article" and (found := _main(root, main, kind, len(shown))) is not None:
         return found
     # libxml2 drops what is deeper than 256 elements. Where that is all, it is read without a tree.
-    return body_text(body_of(root), is_markdown=True) or scanned_text(asked.html, is_markdown=True), "body"
+    return _Found(body_text(body_of(root), is_markdown=True) or _scanned(asked), "body", kind, 1.0)
+
+
+def _main(root: Element, main: Element, kind: Kind, text_length: int) -> _Found | None:
+    """The main text of a page of this kind; None when there is none."""
+    if kind in PROSE:
+        _drop_comments(main)
+    text = main_text(main)
+    if kind in PROSE and (prose := article(root, text_length)) is not None:
+        coverage = _share(prose[0], text)
+        if coverage >= LEAST_COVERAGE[kind]:
+            return _Found(*prose, kind, coverage)
+    if kind == "product":
+        text = "\n\n".join(filter(None, (text, product_data(root, text))))
+    return _Found(text, "main", kind, 1.0) if text else None
+
+
+def _drop_comments(main: Element) -> None:
+    """Take out what readers wrote below an article, unless that is nearly all."""
+    posts, total = posts_of(main), len(body_text(main, is_markdown=False))
+    if sum(len(body_text(element, is_markdown=False)) for element in posts) <= MOST_COMMENTS * total:
+        for element in posts:
+            element.drop_tree()
+
+
+def _share(part: str, whole: str) -> float:
+    """The share of the letters and digits of a text that a part of it has."""
+    size = sum(map(str.isalnum, whole))
+    return round(min(1.0, sum(map(str.isalnum, part)) / size), 2) if size else 1.0
+
+
+def _scanned(asked: Asked) -> str:
+    return "" if asked.without else scanned_text(asked.html, is_markdown=asked.extract != "text")

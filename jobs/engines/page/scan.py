@@ -39,7 +39,7 @@ def scanned_text(html: str, *, is_markdown: bool) -> str:
         if end < 0:  # the construct never ends, so no text follows it
             at = len(html)
     writer.add(unescaped(html[at:]))
-    writer.break_line()
+    writer.close()
     return "\n".join(writer.lines)
 
 

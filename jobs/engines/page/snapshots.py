@@ -18,7 +18,8 @@ from jobs.observation import Previous
 
 MOST = 5
 """Observations that are kept. The newest counts as one."""
-VERSION = 1
+VERSION = 2
+"""Another one when pages are read in another way: an old text would differ from a new one where the page has not changed."""
 _LENGTH = struct.Struct(">I")
 
 

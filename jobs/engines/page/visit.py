@@ -13,15 +13,15 @@ from jobs import http_status
 from jobs.engines.page import compare, read_page, read_text, snapshots
 from jobs.engines.page.compare import Diff, Texts
 from jobs.engines.page.fields import checked_url
+from jobs.engines.page.ignoring import Ignore
 from jobs.engines.page.metadata import language_tag, line
 from jobs.engines.page.reading import Asked, Extract, Reading
 from jobs.engines.page.snapshots import Snapshot
 from jobs.engines.page.text import normalised, sha256
 from jobs.engines.page.tree import MAX_HTML
-from jobs.hosts import PublicUrl
 from jobs.ports import Context
-from jobs.ports.browser import FAILURES, Area, Browser, RenderedPage
-from shared.outcome import UpstreamFailed
+from jobs.ports.browser import FAILURES, Area, RenderedPage
+from shared.outcome import DeadlineExceeded, UpstreamFailed
 
 DEADLINE_S = 25.0
 RENDER_S = 13.0
@@ -31,8 +31,9 @@ COMPARE_S = 2.0
 """Seconds. What is left of the deadline is for waiting: for a browser context and for free children."""
 
 GONE = frozenset({404, 410})
-REASONS = (*FAILURES, "http_status")
-"""`http_status`: the site answered with an error other than 404 and 410, so what it sent is not the page."""
+REASONS = (*FAILURES, "http_status", "bot_wall")
+"""`http_status`: the site answered with an error other than 404 and 410, so what it sent is not the page. `bot_wall`: it sent a
+challenge or a refusal for programs, with any status."""
 
 Status = Literal["new", "same", "changed", "removed"]
 """`new`: there is nothing to compare with. `removed`: the page was there, and now the site answers 404 or 410."""
@@ -100,6 +101,9 @@ def visit(
     screenshot: Area | None = None,
     previous_markdown: str | None = None,
     since_cursor: str | None = None,
+    ignore: Ignore | None = None,
+    links: bool = False,
+    images: bool = False,
 ) -> Visit:
     """Visit a page.
 
@@ -107,18 +111,33 @@ def visit(
         query: what evidence is looked for.
         previous_markdown: the text to compare with, in the place of a stored one.
         since_cursor: names the stored observation to compare with. When it is not kept any more, the last one counts.
+        ignore: what does not count as a change.
+        links, images: whether those of the page are wanted.
 
     Raises:
         UpstreamFailed: one of REASONS.
         BlockedAddress, DeadlineExceeded: as the browser raises them.
     """
     begin = time.monotonic()
-    page = _rendered(context.ports.browser, checked_url(url, context.site), screenshot, begin + RENDER_S)
+    address = checked_url(url, context.site)
+    page = context.ports.browser.render(address, screenshot=screenshot, deadline=begin + RENDER_S)
     at = _iso(context.ports.clock.now())
-    found = _read(page, extract, query, context, begin)
+    asked = Asked(
+        html=_encodable(page.html),
+        source=_encodable(page.source),
+        url=page.final_url,
+        status=page.http_status,
+        extract=extract,
+        query=query,
+        without=ignore.elements if ignore else (),
+        with_links=links,
+        with_images=images,
+    )
+    found = _read_page(asked, context, begin)
     earlier = snapshots.read(context.previous)
     previous = _previous(earlier, previous_markdown, since_cursor)
     is_gone = page.http_status in GONE
+    diff = _diff(previous, found, ignore, context, begin) if previous else None
     name = snapshots.observation_id(
         final_url=page.final_url, extract=extract, markdown_hash=found.markdown_hash, text_hash=found.text_hash
     )
@@ -126,34 +145,47 @@ def visit(
         page=page,
         reading=found,
         at=at,
-        status=_status(previous, found, is_gone=is_gone),
+        status=_status(previous, found, diff, is_gone=is_gone),
         baseline=previous.baseline if previous else "none",
         previous_hash=previous.markdown_hash if previous else None,
         compared_with=previous.snapshot if previous else None,
         since_found=None if since_cursor is None else any(item.cursor == since_cursor for item in earlier),
-        diff=_diff(previous, found, context, begin) if previous else None,
+        diff=diff,
         kept=snapshots.noted(found, earlier, observation_id=name, at=at, is_gone=is_gone),
         last=earlier[0] if earlier else None,
     )
 
 
-def _rendered(browser: Browser, url: PublicUrl, screenshot: Area | None, deadline: float) -> RenderedPage:
-    page = browser.render(url, screenshot=screenshot, deadline=deadline)
-    if not 200 <= page.http_status < 300 and page.http_status not in GONE:
-        detail = f"The site answered with HTTP status {page.http_status}."
-        raise UpstreamFailed(detail, reason="http_status", is_final=page.http_status in http_status.FINAL)
-    return page
+def _read_page(asked: Asked, context: Context, begin: float) -> Reading:
+    """Read what the site sent, if it is the page."""
+    is_error = not 200 <= asked.status < 300 and asked.status not in GONE
+    error = UpstreamFailed(
+        f"The site answered with HTTP status {asked.status}.",
+        reason="http_status",
+        is_final=asked.status in http_status.FINAL,
+    )
+    try:
+        found = _read(asked, context, begin)
+    except (UpstreamFailed, DeadlineExceeded):
+        if is_error:
+            raise error from None
+        raise
+    if found.wall:
+        raise UpstreamFailed(f"The site shows programs a challenge or a refusal of {found.wall}.", reason="bot_wall")
+    if is_error:
+        raise error
+    return found
 
 
-def _read(page: RenderedPage, extract: Extract, query: str | None, context: Context, begin: float) -> Reading:
-    html, source = _encodable(page.html), _encodable(page.source)
-    asked = Asked(html=html, source=source, url=page.final_url, extract=extract, query=query)
+def _read(asked: Asked, context: Context, begin: float) -> Reading:
     argument = msgspec.msgpack.encode(asked)
     run = context.ports.calculations.run
     wait_until = begin + DEADLINE_S - READ_S - READ_TEXT_S - COMPARE_S
     try:
         raw = run(read_page.NAME, argument, limit_s=READ_S, deadline=wait_until)
     except UpstreamFailed:  # too much for one child
+        if asked.without:  # all text would be compared with a text without these elements
+            raise
         raw = run(read_text.NAME, argument, limit_s=READ_TEXT_S, deadline=wait_until + READ_S)
     return msgspec.msgpack.decode(raw, type=Reading)
 
@@ -174,23 +206,23 @@ def _previous(earlier: Sequence[Snapshot], supplied: str | None, since_cursor: s
     return _Earlier("stored", found.markdown, found.markdown_hash, found.is_gone, found)
 
 
-def _status(previous: _Earlier | None, found: Reading, *, is_gone: bool) -> Status:
-    if previous is None:
+def _status(previous: _Earlier | None, found: Reading, diff: Diff | None, *, is_gone: bool) -> Status:
+    if previous is None or diff is None:
         return "new"
     if is_gone and not previous.is_gone:
         return "removed"
-    return "same" if (previous.markdown_hash, previous.is_gone) == (found.markdown_hash, is_gone) else "changed"
+    return "same" if not diff.hunks and previous.is_gone == is_gone else "changed"
 
 
-def _diff(previous: _Earlier, found: Reading, context: Context, begin: float) -> Diff:
+def _diff(previous: _Earlier, found: Reading, ignore: Ignore | None, context: Context, begin: float) -> Diff:
     if previous.markdown_hash == found.markdown_hash:
         return compare.compared(found.markdown, found.markdown)
-    argument = msgspec.msgpack.encode(Texts(previous.markdown, found.markdown))
+    argument = msgspec.msgpack.encode(Texts(previous.markdown, found.markdown, ignore))
     deadline = begin + DEADLINE_S - COMPARE_S
     try:
         raw = context.ports.calculations.run(compare.NAME, argument, limit_s=COMPARE_S, deadline=deadline)
     except UpstreamFailed:  # too much for one child
-        return compare.compared(previous.markdown, found.markdown, max_cells=0)
+        return compare.compared(previous.markdown, found.markdown, ignore=ignore, max_cells=0)
     return msgspec.msgpack.decode(raw, type=Diff)
 
 

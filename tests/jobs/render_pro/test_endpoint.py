@@ -128,6 +128,14 @@ def test_the_picture_is_hashed_by_its_pixels() -> None:
     assert one["snapshot"]["bytes"] == len(png())
 
 
+@pytest.mark.parametrize("why", ["timeout", "too_large", "not_drawn"])
+def test_a_picture_that_is_missing_says_why(why: Any) -> None:
+    """Only where one was asked for."""
+    answers = [call(Site(picture=why), screenshot=asked) for asked in (True, False)]
+    assert [(answer["snapshot"], answer["snapshotMissing"]) for answer in answers] == [(None, why), (None, None)]
+    assert answers[0]["hashes"]["visual"] is None
+
+
 @pytest.mark.parametrize("data", [b"RIFF", b"\x89PNG\r\n\x1a\n", png()[:40]])
 def test_a_picture_that_cannot_be_read_is_hashed_as_a_file(data: bytes) -> None:
     """As one of another format is."""

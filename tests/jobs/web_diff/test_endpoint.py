@@ -14,6 +14,7 @@ from jobs.engines.page.text import normalised, sha256
 from jobs.observation import Previous
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT, MAX_PREVIOUS, Request, run
+from shared.outcome import UpstreamFailed
 from tests.each import each
 from tests.jobs.engines.page.site import URL, Site, html_of
 from tests.jobs.engines.page.test_diff import applied
@@ -178,3 +179,87 @@ def test_time_of_checks() -> None:
 def test_normalised_pages_are_the_same_page() -> None:
     """Blanks at the ends of lines and composed characters change nothing."""
     assert normalised("Cafe\u0301 \r\nau lait\n\n") == "Caf\u00e9\nau lait"
+
+
+VISITS = '<p class="visits">Visitors so far: {}</p>'
+
+
+def page_of(number: int, text: str = LONG) -> str:
+    """A page with an advertisement, a time and a number, each of which changes at every load."""
+    return html_of(
+        text,
+        f"Updated {number} minutes ago, on Monday, {number} November 2026 at 10:{10 + number}.",
+        f"Advertisement number {number}: buy more rope, there are {number} kinds.",
+        LONG + f"A night costs {number}.50 euros.",
+    ).replace("</article>", VISITS.format(number) + "</article>")
+
+
+ALL = {"selectors": [".visits"], "texts": ["advertisement NUMBER"], "numbersAndDates": True}
+
+
+def test_what_is_ignored_is_no_change() -> None:
+    """All that changes at every load is ignored, and a change beside it is found, to the line."""
+    site = Site(html=page_of(1))
+    call(site, ignore=ALL)
+    site.html = page_of(2).replace("10:12", "11:00")
+    second = call(site, ignore=ALL)
+    assert (second["status"], second["changed"], second["diff"]["hunks"]) == ("same", False, [])
+    assert (second["ignoredElements"], second["markdownHash"] == second["previousHash"]) == (1, False)
+    assert "Visitors so far" not in second["markdown"]
+    assert "Advertisement number 2" in second["markdown"]
+    site.html = page_of(3, LONG + "The harbour is closed.")
+    third = call(site, ignore=ALL)
+    assert [(hunk["removed"], hunk["added"]) for hunk in third["diff"]["hunks"]] == [
+        ([LONG.strip()], [LONG + "The harbour is closed."])
+    ]
+
+
+@each("without", [None, *ALL])
+def test_each_kind_of_ignoring_is_needed_for_its_change(without: str | None) -> None:
+    """And all together are enough."""
+    site = Site(html=page_of(1))
+    ignore = {kind: value for kind, value in ALL.items() if kind != without}
+    call(site, ignore=ignore, extract="full")
+    number = 2
+    site.html = page_of(number) if without != "selectors" else page_of(1).replace("so far: 1", "so few")
+    if without == "texts":
+        site.html = page_of(1).replace("more rope", "less rope")
+    assert call(site, ignore=ignore, extract="full")["changed"] is (without is not None)
+
+
+def test_a_baseline_serves_calls_that_ignore_other_texts() -> None:
+    """Only selectors are another view of the page, whatever their order."""
+
+    def of(**ignore: Any) -> str:
+        assert ENDPOINT.subject is not None
+        return ENDPOINT.subject(decoded(Request, {"url": URL, "ignore": ignore}), PUBLIC)
+
+    assert of() == of(texts=["a"], numbersAndDates=True) == ENDPOINT.subject(decoded(Request, {"url": URL}), PUBLIC)  # type: ignore[misc]
+    assert of(selectors=["a", ".b"]) == of(selectors=[".b", "a", "a "]) != of()
+
+
+@each(
+    "ignore",
+    [
+        {"selectors": ["p::before"]},
+        {"selectors": [""]},
+        {"selectors": ["a["]},
+        {"selectors": ["a"] * 21},
+        {"selectors": ["a" * 201]},
+        {"texts": [""]},
+        {"texts": ["x"] * 21},
+        {"selector": "a"},
+        {"numbersAndDates": "yes"},
+    ],
+)
+def test_what_cannot_be_ignored_is_refused(ignore: Any) -> None:
+    """Before the payment, and with the field's name."""
+    with pytest.raises(msgspec.ValidationError, match=r"ignore|selector|unknown field|bool"):
+        decoded(Request, {"url": URL, "ignore": ignore})
+
+
+def test_a_page_that_takes_too_much_is_not_compared_without_its_selectors() -> None:
+    """All its text would differ from the baseline."""
+    site = Site(failing=frozenset({"read_page"}))
+    with pytest.raises(UpstreamFailed):
+        call(site, ignore={"selectors": ["nav"]})

@@ -18,7 +18,7 @@ import pytest
 
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
-from jobs.ports.browser import MAX_HTML, Area
+from jobs.ports.browser import MAX_HTML, Area, Screenshot
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, SITE, Render
@@ -185,16 +185,35 @@ def test_pictures(render: Render, site: Site) -> None:
     """Of the viewport, or of the whole page up to 4,000 pixels; equal for equal pages."""
     site.add("/", "<body style='margin:0;background:#0f0'><div style='height:9000px'>tall</div>")
     viewport = render(screenshot=Area.VIEWPORT).screenshot
-    assert viewport is not None
+    assert isinstance(viewport, Screenshot)
     assert (viewport.format, viewport.width, viewport.height) == ("png", 1280, 800)
     assert viewport.data.startswith(b"\x89PNG")
     assert struct.unpack(">II", viewport.data[16:24]) == (1280, 800)
     full = render(screenshot=Area.FULL_PAGE).screenshot
-    assert full is not None
+    assert isinstance(full, Screenshot)
     assert struct.unpack(">II", full.data[16:24]) == (full.width, full.height) == (1280, 4000)
     again = render(screenshot=Area.VIEWPORT).screenshot
-    assert again is not None
+    assert isinstance(again, Screenshot)
     assert hashlib.sha256(again.data).digest() == hashlib.sha256(viewport.data).digest()
+
+
+def test_a_picture_has_its_share_of_the_time(render: Render, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that never rests is read earlier when a picture is ordered, and one that takes too long to draw says so."""
+    left: list[float] = []
+    take = rendering.take_screenshot
+
+    async def noted(page: Any, area: Area, *, until: float) -> Any:
+        left.append(until - time.monotonic())
+        return await take(page, area, until=until if len(left) == 1 else 0.0)
+
+    monkeypatch.setattr(rendering, "take_screenshot", noted)
+    site.add("/", "<p>text</p><script>setTimeout(() => { for (;;); }, 50)</script>")
+    drawn = render(screenshot=Area.VIEWPORT, wait_s=9.0)
+    assert isinstance(drawn.screenshot, Screenshot)
+    assert drawn.timed_out
+    assert left[0] >= rendering.PICTURE_S
+    site.add("/still", "<p>text</p>")
+    assert render("/still", screenshot=Area.VIEWPORT).screenshot == "timeout"
 
 
 def test_a_picture_that_would_be_too_large(render: Render, site: Site) -> None:
@@ -207,7 +226,7 @@ def test_a_picture_that_would_be_too_large(render: Render, site: Site) -> None:
         g.putImageData(d, 0, 0)</script>""",
     )
     picture = render(screenshot=Area.VIEWPORT).screenshot
-    assert picture is not None
+    assert isinstance(picture, Screenshot)
     assert picture.format == "webp"
     assert picture.data[8:12] == b"WEBP"
     assert len(picture.data) <= 1_500_000

@@ -12,7 +12,7 @@ from jobs.calculations import CALCULATIONS
 from jobs.hosts import PublicUrl
 from jobs.observation import Observed, Previous
 from jobs.ports import Context
-from jobs.ports.browser import Area, RenderedPage, Screenshot
+from jobs.ports.browser import Area, NotDrawn, RenderedPage, Screenshot
 from shared.outcome import JobFailure, UpstreamFailed
 from shared.settled_payment import SettledPayment
 from tests.sites import PUBLIC
@@ -48,7 +48,7 @@ class Site:
     source: str = ""
     final_url: str = URL
     title: str | None = "Berths and their prices"
-    picture: Screenshot | None = None
+    picture: Screenshot | NotDrawn | None = None
     timed_out: bool = False
     failure: JobFailure | None = None
     failing: frozenset[str] = frozenset()

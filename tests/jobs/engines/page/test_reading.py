@@ -39,6 +39,7 @@ STRUCTURED = """\
 <nav><ul><li>Home</li><li>News</li></ul></nav><h1>Title</h1><p>One <b>bold</b>
  word</p><ol><li>first</li><li><p>second</p><ul><li>nested</li></ul></li></ol><pre>a  b
 *c*</pre><blockquote><p>said</p></blockquote><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>
+<p>Press <kbd>Ctrl</kbd> and <code>a | b</code>.</p>
 <script>no()</script><noscript>no</noscript><p hidden>no</p><p style="color:red; display: none">no</p><div>end</div>"""
 MARKDOWN = """\
 - Home
@@ -59,8 +60,11 @@ a  b
 
 > said
 
-A | B
-1 | 2
+| A | B |
+| --- | --- |
+| 1 | 2 |
+
+Press `Ctrl` and `a | b`.
 
 end"""
 
@@ -74,8 +78,31 @@ def test_all_text_is_written_without_markdown() -> None:
     """The same lines without signs."""
     text = body_text(body_of(parsed(STRUCTURED)), is_markdown=False)
     assert text.startswith(
-        "Home\nNews\n\nTitle\n\nOne bold word\n\nfirst\nsecond\nnested\n\na  b\n*c*\n\nsaid\n\nA B\n1 2\n\nend"
+        "Home\nNews\n\nTitle\n\nOne bold word\n\nfirst\nsecond\nnested\n\na  b\n*c*\n\nsaid\n\nA B\n1 2\n\n"
+        "Press Ctrl and a | b.\n\nend"
     )
+
+
+@each(
+    ("html", "expected"),
+    [
+        ("<tr><td>a<td>b|c<tr><td>d", "| a | b\\|c |\n| --- | --- |\n| d |  |"),
+        (
+            "<thead><tr><th>A</th><th>B</th></tr></thead><tr><td><p>1</p><p>2</p></td><td><ul><li>x</li></ul></td></tr>",
+            "| A | B |\n| --- | --- |\n| 1 2 | x |",
+        ),
+        ("<tr><td>menu</td><td><h2>News</h2><p>one</p><p>two</p></td></tr>", "menu\n\n## News\n\none\n\ntwo"),
+        ("<tr><td><table><tr><td>1</td><td>2</td></tr></table></td></tr>", "| 1 | 2 |\n| --- | --- |"),
+        ("<tr><td>one column</td></tr><tr><td>of rows</td></tr>", "one column\nof rows"),
+        ("<caption>Prices</caption><tr><td>a</td><td>1</td></tr>", "Prices\n| a | 1 |\n| --- | --- |"),
+    ],
+)
+def test_tables(html: str, expected: str) -> None:
+    """One with data is a table of Markdown, and one that arranges the page is not; each with and without a tree."""
+    html = f"<table>{html}</table>"
+    assert body_text(body_of(parsed(html)), is_markdown=True) == expected
+    if "</td>" in html or "</th>" in html:  # where ends are left out, only a parser knows them
+        assert scanned(html) == expected
 
 
 def test_a_page_is_read_without_a_tree_as_with_one() -> None:
@@ -164,6 +191,30 @@ def test_metadata_of_another_form_are_none(head: str) -> None:
     assert metadata_of(head) == Metadata()
 
 
+def test_links_and_images_are_absolute_and_once() -> None:
+    """In the order of the page, with a text where any of them has one; what is hidden, or no address, is not among them."""
+    many = "".join(f"<a href='/many/{n}'>{n}</a>" for n in range(300))
+    html = f"""<base href="/c/"><a href="d?x#y"><img src="i.png" alt=" An  image "></a><a href="/c/d?x">other</a>
+    <a href="#top">top</a><a href="/a/b#self">self</a><a href="javascript:x()">no</a><a href="mailto:a@b.c">no</a>
+    <a hidden href="/hidden">no</a><a href="http://[">no</a><img data-src="//cdn.example/late.jpg">
+    <img src="data:image/png;base64,AAAA"><a href="https://other.example"> Other </a>{many}"""
+    url = "https://example.com/a/b"
+    asked = Asked(html=html, source="", url=url, extract="text", query=None, with_links=True, with_images=True)
+    found = read_page.read(asked)
+    assert found.links is not None
+    assert len(found.links) == 200
+    assert [(link.url, link.text) for link in found.links[:3]] == [
+        ("https://example.com/c/d?x", "An image"),
+        ("https://other.example", "Other"),
+        ("https://example.com/many/0", "0"),
+    ]
+    assert [(image.url, image.alt) for image in found.images or []] == [
+        ("https://example.com/c/i.png", "An image"),
+        ("https://cdn.example/late.jpg", None),
+    ]
+    assert (read(html).links, read(html).images) == (None, None)
+
+
 def test_the_markup_hash_has_what_a_reader_sees() -> None:
     """And nothing that changes at every load beside it."""
 
@@ -205,7 +256,21 @@ def test_an_article_that_the_precision_mode_misses_is_found_by_the_default_mode(
     assert (found.method, found.markdown.count(LONG.strip())) == ("default", 21)
 
 
-def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_larger_run_is_taken_and_the_share_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where trafilatura finds less than half of an article, all of it is taken; comments are no part of it."""
+    importlib.import_module("trafilatura.core")
+    paragraphs = "".join(f"<p>{n} {LONG}</p>" for n in range(10))
+    html = f"<main><h1>Berths</h1>{paragraphs}</main><div class='comments'><p>{LONG * 3}</p></div>"
+    for share, method in ((0.3, "main"), (0.7, "precision")):
+        part = "\n\n".join(f"{n} {LONG}" for n in range(int(10 * share)))
+        monkeypatch.setattr("trafilatura.core.extract", lambda *_, part=part, **__: part)
+        found = read(html)
+        assert (found.kind, found.method) == ("article", method)
+        assert found.coverage == (1.0 if method == "main" else pytest.approx(share, abs=0.05))
+        assert found.markdown.count(LONG.strip()) == (10 if method == "main" else 7)
+
+
+def test_the_librarys_own_error_leaves_the_main_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page must not decide whether a call fails."""
 
     def fail(*_: object, **__: object) -> str:
@@ -214,7 +279,7 @@ def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.
     importlib.import_module("trafilatura.core")
     monkeypatch.setattr("trafilatura.core.extract", fail)
     found = read(f"<nav>Menu</nav><p>{LONG}</p>")
-    assert (found.method, found.markdown) == ("body", f"Menu\n\n{LONG.strip()}")
+    assert (found.method, found.markdown) == ("main", LONG.strip())
 
 
 @each("html", ["", "   ", "\x00", "<", "</", "<!--", "<p", "&#1114112;", "<html></html>", "plain text", "\ud800"])
