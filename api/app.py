@@ -44,6 +44,8 @@ from api.replicated import ReplicatedRedis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
 from api.sharded import as_one
+from api.status.counter import StatusCounter
+from api.status.report import StatusReader
 from jobs.catalogue import CATALOGUE, UPDATED
 from jobs.site import site_of
 from shared.endpoint import Endpoint
@@ -105,6 +107,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         binder=binder,
         answers=AnswerSealer(master, previous),
         site=site,
+        status=StatusCounter(as_one(ledger_servers)),
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
@@ -123,6 +126,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         reconciler.start()
         reorgs.start()
         services.unrecorded.start()
+        services.status.start()
         if channel_watch:
             channel_watch.start()
         try:
@@ -131,6 +135,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             if channel_watch:
                 await channel_watch.stop()
             await services.unrecorded.stop()
+            await services.status.stop()
             await reorgs.stop()
             await reconciler.stop()
             services.dispatcher.stop()
@@ -149,6 +154,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             *pages.routes(
                 renderer,
                 services,
+                StatusReader(as_one(ledger_servers)),
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
                 updated=UPDATED[:10],

@@ -12,6 +12,7 @@ from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
 from api.payment.unrecorded import UnrecordedSettlements
+from api.status.counter import StatusCounter
 from jobs.site import Site
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
@@ -32,6 +33,7 @@ class Services:
     binder: Binder
     answers: AnswerSealer
     site: Site
+    status: StatusCounter
     base_url: str = ""
     """Public address of the API."""
     logs_calls: bool = False
