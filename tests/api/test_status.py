@@ -194,10 +194,10 @@ async def test_what_is_shown_of_calls(
     assert (said["all"]["1h"]["success"], said["all"]["1h"]["refused"]) == (0.5, 0.5)
     page = await shop.get("/status", headers={"Accept": "text/html"})
     tree = html.fromstring(page.text)
-    assert [one.text_content() for one in tree.cssselect("summary")] == ["echo 50 % in 24 hours"]
+    assert [one.text_content() for one in tree.cssselect("summary")] == ["echo 50 % answered in 24 hours"]
     assert "No worker serves this call now." in tree.cssselect("#echo .failures")[0].text_content()
     markdown = await shop.get("/status", headers={"Accept": "text/markdown"})
-    assert "| echo | base | 50 %, 50 % refused, p50" in markdown.text
+    assert "| echo | base | 50 % answered, 50 % refused, p50" in markdown.text
     with redis.Redis.from_url(clean_redis) as client:
         stored = b"".join(client.dump(key) or b"" for key in client.scan_iter("coinslot:*:status:*"))
     assert b"no_worker" in stored
