@@ -37,7 +37,7 @@ def application() -> Litestar:
 
 
 def _end(error: InvalidSetting) -> NoReturn:
-    # granian and Litestar would tell an exception group, without the sentence.
+    # granian and Litestar would print an exception group, without the sentence.
     print(f"coinslot facilitator: {error}", file=sys.stderr, flush=True)
     os._exit(1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import Any
 
 from facilitator.rail import Rail
 from shared.networks import NETWORKS
@@ -11,7 +12,7 @@ from shared.settings.rails import RailSettings
 from shared.settings.service import InvalidSetting, Settings
 
 
-def configured_rails(settings: Settings) -> Sequence[Rail]:
+def configured_rails(settings: Settings) -> Sequence[Rail[Any]]:
     """Every rail with a node. Each one imports its network's library, which takes a second or two.
 
     Raises:
@@ -26,7 +27,7 @@ def configured_rails(settings: Settings) -> Sequence[Rail]:
     return rails
 
 
-def _rail(name: str, own: RailSettings) -> Rail:
+def _rail(name: str, own: RailSettings) -> Rail[Any]:
     module = import_module(f"facilitator.rails.{NETWORKS[name].package}.configured")
-    rail: Callable[[RailSettings, str], Rail] = module.rail
+    rail: Callable[[RailSettings, str], Rail[Any]] = module.rail
     return rail(own, name)

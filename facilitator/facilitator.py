@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from facilitator import results
 from facilitator.rail import Rail
@@ -20,7 +21,7 @@ START_AGAIN_S = 2.0
 class Facilitator:
     """Settles on the rails that are up. A rail that is not started yet, or cannot settle, is not in `supported`."""
 
-    def __init__(self, rails: Iterable[Rail]) -> None:
+    def __init__(self, rails: Iterable[Rail[Any]]) -> None:
         self._rails = {rail.network: rail for rail in rails}
         self._trouble = dict.fromkeys(self._rails, "it is being started")
         self._starting: list[asyncio.Task[None]] = []
@@ -84,10 +85,10 @@ class Facilitator:
             return Evidence(status="unknown", network=network)
         return await rail.evidence(payment_id)
 
-    def _up(self) -> Sequence[Rail]:
+    def _up(self) -> Sequence[Rail[Any]]:
         return [rail for network, rail in self._rails.items() if network not in self._trouble]
 
-    async def _start(self, rail: Rail) -> None:
+    async def _start(self, rail: Rail[Any]) -> None:
         try:
             has_started = await self._try(rail)
         except InvalidSetting as error:
@@ -95,7 +96,7 @@ class Facilitator:
         if not has_started:
             self._starting.append(asyncio.create_task(self._keep_starting(rail), name=f"start-{rail.network}"))
 
-    async def _keep_starting(self, rail: Rail) -> None:
+    async def _keep_starting(self, rail: Rail[Any]) -> None:
         while True:
             await asyncio.sleep(START_AGAIN_S)
             try:
@@ -106,7 +107,7 @@ class Facilitator:
                 self._trouble[rail.network] = str(error)
                 log.error("%s: %s", rail.network, error)
 
-    async def _try(self, rail: Rail) -> bool:
+    async def _try(self, rail: Rail[Any]) -> bool:
         try:
             await rail.start()
         except InvalidSetting:

@@ -17,7 +17,7 @@ def invalid(reason: str, payer: str | None = None) -> Verification:
 
 
 def unverified(error: Exception) -> Verification:
-    """Nobody knows, because the node did not answer as it should. The answer names the error's class only."""
+    """It is not known, because the node did not answer as it should. The answer names the error's class only."""
     return Verification(is_valid=False, invalid_reason="unexpected_verify_error", invalid_message=type(error).__name__)
 
 

@@ -19,7 +19,7 @@ _HOST_BITS = 64
 
 
 class Attempts:
-    """The wrong passwords of the present window, by address. A right password is not counted, so who has it is not slowed down
+    """The wrong passwords of the present window, by address. A right password is not counted, so its owner is not slowed down
     by others.
 
     Args:

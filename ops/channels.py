@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, cast
 
 import redis
 
+from ops.queries import count_of
 from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, channel_key
-from shared.servers.ledger_servers import ask_each_bucket, of_bucket
+from shared.servers.ledger_servers import of_bucket
 from shared.settings.rails import EvmRailSettings
 
 PAGE = 1_000
@@ -84,8 +85,8 @@ def channels(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
 
 def summary(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Summary | None:
     """The sum of all channels; None where none are sold and none was opened. Raises RedisError."""
-    counts = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(CHANNELS[bucket]))
-    if not own.has_channels and not sum(counts):
+    opened = count_of(ledger, CHANNELS)
+    if not own.has_channels and not opened:
         return None
     watched_at, cost = cast(list[Any], of_bucket(ledger, 0).hmget(WATCH, "watched_at", "claim_cost"))
     found = list(channels(ledger))
@@ -99,7 +100,7 @@ def summary(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Summary | No
     ]
     left = [one.withdraw_at for one in found if one.is_urgent]
     return Summary(
-        open=sum(counts),
+        open=opened,
         unclaimed=sum(one.unclaimed for one in found),
         oldest_s=max(0.0, now - min(owed) / 1000) if owed else 0.0,
         leaving=len(left),

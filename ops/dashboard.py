@@ -1,6 +1,6 @@
 """Run the dashboard of the queues: `python -m ops.dashboard`. It is rq-dashboard, unmodified, over a copy of the queues.
 
-Nothing can be changed from it, by three layers: the copy is in a Redis database of its own; rq-dashboard reads it as a Redis
+Nothing can be changed from it, by three layers: the copy is in a separate Redis database; rq-dashboard reads it as a Redis
 user that may only look (and drop ids without a job from a list, which its pages do); ops/guard.py lets only looking through.
 """
 
@@ -134,7 +134,7 @@ def rq_dashboard(url: str) -> WSGIApplication:
 
 
 def _jobs_of_a_queue() -> Response | None:
-    """The jobs of a queue that is not there, such as RQ's `default`, are those of the queue in which most jobs wait."""
+    """Redirect from a queue that does not exist, such as RQ's `default`, to the queue in which most jobs wait."""
     from flask import current_app, redirect, request, url_for
     from rq import Queue
 

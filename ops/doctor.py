@@ -1,6 +1,6 @@
 """`coinslot-ops doctor`: whether an installation is set up as it has to be. One line for each finding.
 
-Its checks need no running API, so they tell what keeps one from starting, too. It changes nothing. A line is `ok`, `warn` (it
+Its checks need no running API, so they also show what keeps one from starting. It changes nothing. A line is `ok`, `warn` (it
 works, and may not be what you want) or `fail`. Exit code 1 when one fails.
 """
 
@@ -21,13 +21,12 @@ from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
 from ops import channel_checks, recipients
-from ops.http_query import address, api_place, get_json, unreadable
+from ops.queries import address, api_place, get_json, read_pools, unreadable
 from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
 from shared.observability import confinement_notes
 from shared.process import setting_names
 from shared.queue import queue_clock
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.sealing.keys import previous_key_file
 from shared.servers.ledger_servers import check_server, connect_ledger
 from shared.servers.ledger_start import WrongLedger
@@ -105,43 +104,28 @@ def _users(settings: Settings) -> Findings:
 
 
 def _key_files(settings: Settings) -> Findings:
-    keys = {"sealing key": settings.key_file}
+    yield _file("sealing key", settings.key_file, read_key)
     if settings.previous_key_file or previous_key_file(settings).exists():
-        keys["previous sealing key"] = previous_key_file(settings)
-    read: dict[str, Callable[[Path], object]] = {}
+        yield _file("previous sealing key", previous_key_file(settings), read_key)
     for name, network in NETWORKS.items():
         if path := network.settler_key_file(settings.rails[name]):
-            keys[f"settler key of {name}"], read[f"settler key of {name}"] = path, network.read_settler_key
-    for about, path in keys.items():
-        try:
-            read.get(about, read_key)(path)
-        except InvalidSetting as error:
-            yield Finding("fail", about, str(error))
-        else:
-            yield _private(about, path)
+            yield _file(f"settler key of {name}", path, network.read_settler_key)
     if settings.dashboard_redis_url:
-        yield _dashboard_password(settings.dashboard_password_file)
+        yield _file("dashboard password", settings.dashboard_password_file, read_secret)
     for name, rail in settings.rails.items():
-        yield from _facilitator_secret(f"headers of {name}", rail.facilitator_headers_file, read_headers)
-        yield from _facilitator_secret(f"CDP key of {name}", rail.facilitator_cdp_key_file, read_cdp_key)
+        if headers_file := rail.facilitator_headers_file:
+            yield _file(f"headers of {name}", headers_file, read_headers)
+        if cdp_key_file := rail.facilitator_cdp_key_file:
+            yield _file(f"CDP key of {name}", cdp_key_file, read_cdp_key)
 
 
-def _facilitator_secret(about: str, path_text: str, read: Callable[[str], object]) -> Findings:
-    if path_text:
-        try:
-            read(path_text)
-        except InvalidSetting as error:
-            yield Finding("fail", about, str(error))
-        else:
-            yield _private(about, Path(path_text))
-
-
-def _dashboard_password(path: Path) -> Finding:
+def _file(about: str, path: Any, read: Callable[[Any], object]) -> Finding:
+    """Whether a secret's file can be read by us, and by nobody else."""
     try:
-        read_secret(path)
+        read(path)
     except InvalidSetting as error:
-        return Finding("fail", "dashboard password", str(error))
-    return _private("dashboard password", path)
+        return Finding("fail", about, str(error))
+    return _private(about, Path(path))
 
 
 def _private(about: str, path: Path) -> Finding:
@@ -178,7 +162,7 @@ def _check_replicas(wanted: int, about: str, client: redis.Redis) -> Findings:
     replicas = cast(list[Any], client.execute_command("ROLE"))[2]  # type: ignore[no-untyped-call]
     found = len(replicas) if isinstance(replicas, list) else 0
     level: Literal["ok", "fail"] = "ok" if found >= wanted else "fail"
-    yield Finding(level, about, f"{found} follow the ledger, and {wanted} have to have what is told")
+    yield Finding(level, about, f"{found} replicas follow the ledger, and {wanted} must have every write")
 
 
 def _check_queue(about: str, client: redis.Redis) -> Findings:
@@ -190,7 +174,7 @@ def _check_queue(about: str, client: redis.Redis) -> Findings:
     notes = cast(list[bytes], client.hvals(queue_clock.NOTES))
     yield from (Finding("fail", "clock", text) for text in queue_clock.sentences(notes, seconds))
     yield from _confinement(cast(list[bytes], client.hvals(confinement_notes.KEY)))
-    for pool, state in pool_states(cast(list[Any], client.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))).items():
+    for pool, state in read_pools(client).items():
         if not state.workers:
             yield Finding("warn", f"workers of {pool}", "none is alive")
         elif not state.available:
@@ -239,14 +223,14 @@ def _disk(settings: Settings) -> Findings:
 
 def _api(settings: Settings) -> Findings:
     place = api_place(settings)
-    status, told = get_json(f"{place}/readyz")
-    if told is None:
+    status, answer = get_json(f"{place}/readyz")
+    if answer is None:
         yield Finding("warn", "api", f"does not answer at {place}: start it, or set {PREFIX}HOST and {PREFIX}PORT")
         return
-    for name, works in told["checks"].items():
-        if not works and not name.startswith("workers:"):  # the queue has told of these
+    for name, works in answer["checks"].items():
+        if not works and not name.startswith("workers:"):  # they are reported with the queue
             yield Finding("fail", "api", f"{name} does not work for it")
-    for notice in told["notices"]:
+    for notice in answer["notices"]:
         yield Finding("warn", "api", notice)
     yield Finding("ok" if status == 200 else "fail", "api", f"{place} is {'' if status == 200 else 'not '}ready")
 
@@ -261,23 +245,23 @@ def _rail(name: str, rail: RailSettings) -> Findings:
         headers = read_headers(rail.facilitator_headers_file)
         cdp_key = read_cdp_key(rail.facilitator_cdp_key_file)
     except InvalidSetting:
-        return  # told already
-    status, told = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
+        return  # reported with the files
+    status, answer = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
     if status in (401, 403):
         yield Finding("fail", about, f"its facilitator refuses us: HTTP {status}")
         return
-    if told is None:
+    if answer is None:
         setting = f"{PREFIX}{name.upper()}_FACILITATOR_URL"
         where = address(rail.facilitator_url)
         yield Finding("fail", about, f"its facilitator at {where} does not answer: start it, or set {setting}")
         return
-    offered = {kind.get("network") for kind in told.get("kinds", []) if isinstance(kind, dict)}
+    offered = {kind.get("network") for kind in answer.get("kinds", []) if isinstance(kind, dict)}
     if rail.network not in offered:
         yield Finding("fail", about, f"its facilitator does not settle on {rail.network}")
     else:
         yield Finding("ok", about, f"its facilitator settles on {rail.network}, for {rail.pay_to}")
     yield from _recipient(name, rail)
-    if rail.rpc_url:  # our own facilitator settles, and tells how it is
+    if rail.rpc_url:  # our own facilitator settles, and reports its state
         _, health = get_json(f"{rail.facilitator_url}/healthz", headers)
         of_rail = (health or {}).get("rails", {}).get(rail.network, {})
         if health is not None and isinstance(rail, EvmRailSettings):

@@ -97,16 +97,16 @@ def main() -> None:
 
 def _served(settings: Settings, registry: CollectorRegistry, ended: threading.Event) -> WSGIServer | None:
     """The server, as soon as the port is free. To end instead would make a start of the service fail for its metrics."""
-    has_told = False
+    is_reported = False
     while not ended.is_set():
         try:
             server, _ = start_http_server(settings.metrics_port, settings.metrics_host, registry)
             return server
         except OSError as error:
-            if not has_told:
+            if not is_reported:
                 where = f"port {settings.metrics_port} of {settings.metrics_host}"
                 log.error("%s cannot be used (%s): set %sMETRICS_PORT to another one", where, error.strerror, PREFIX)
-            has_told = True
+            is_reported = True
             ended.wait(TRY_AGAIN_S)
     return None
 

@@ -1,6 +1,6 @@
 """What is true now, for Prometheus: queues and workers, payments, rails, and the accounts that pay for settlements.
 
-Each function reads one source. It raises RedisError or NoAnswer when the source does not answer, and then has no series.
+Each function reads one source. It raises RedisError or NoAnswer when the source does not answer.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import redis
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from redis.client import Pipeline
 
 from ops.channels import summary
-from ops.http_query import api_place, get_json
+from ops.queries import api_place, count_of, get_json, read_pools
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
 from shared.observability.status import BUCKET, QUANTILES, RESULTS, WINDOWS, summed
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.queue.pool_states import PoolState
 from shared.servers.ledger_servers import ask_each_bucket, of_bucket
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import read_headers
@@ -52,7 +51,7 @@ _POOL: tuple[tuple[str, str, Callable[[PoolState], float]], ...] = (
 
 def pools(queue: redis.Redis) -> Families:
     """The pools, as the queue Redis has them."""
-    states = pool_states(cast(list[Any], queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)))
+    states = read_pools(queue)
     for name, help_text, value in _POOL:
         family = GaugeMetricFamily(name, help_text, labels=["pool"])
         for pool, state in states.items():
@@ -79,12 +78,7 @@ def payments(ledger: Sequence[redis.Redis]) -> Families:
         ("coinslot_lost_payments", LOST, "Payments that the chain took back."),
         ("coinslot_unchecked_payments", RECHECK, "Settled payments that are looked for on the chain once more."),
     ):
-        counts: list[int] = ask_each_bucket(ledger, _cards(index))
-        yield GaugeMetricFamily(name, help_text, value=sum(counts))
-
-
-def _cards(index: Sequence[str]) -> Callable[[Pipeline, int], object]:
-    return lambda asked, bucket: asked.zcard(index[bucket])
+        yield GaugeMetricFamily(name, help_text, value=count_of(ledger, index))
 
 
 def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
@@ -148,28 +142,28 @@ def calls(ledger: Sequence[redis.Redis]) -> Families:
 
 
 def rails(settings: Settings) -> Families:
-    """What this machine's API says of itself."""
-    told = _asked(f"{api_place(settings)}/readyz")
-    yield GaugeMetricFamily("coinslot_ready", "Whether the API is ready.", value=int(told["ok"]))
+    """The state of this machine's API."""
+    answer = _asked(f"{api_place(settings)}/readyz")
+    yield GaugeMetricFamily("coinslot_ready", "Whether the API is ready.", value=int(answer["ok"]))
     family = GaugeMetricFamily("coinslot_rail_up", "Whether a rail takes payments.", labels=["rail"])
-    for name, works in told["checks"].items():
+    for name, works in answer["checks"].items():
         if name.startswith("facilitator:"):
             family.add_metric([name.removeprefix("facilitator:")], int(works))
     yield family
 
 
 def settlers(settings: Settings) -> Families:
-    """What our facilitator says of the accounts that pay for settlements, and of gas. There are none on the XRP Ledger."""
+    """The accounts that pay for settlements, and gas, as our facilitator reports them. There are none on the XRP Ledger."""
     balances = GaugeMetricFamily("coinslot_settler_balance", "What a settling account has.", labels=["network", "unit"])
     lows = GaugeMetricFamily("coinslot_settler_low_balance", "Below it the log warns.", labels=["network", "unit"])
     able = GaugeMetricFamily("coinslot_settler_able", "Whether our facilitator can settle.", labels=["network"])
     gas = CounterMetricFamily("coinslot_settlement_gas_total", "Gas of settlements.", labels=["network", "use"])
-    told: dict[tuple[str, str], dict[str, Any]] = {}
+    answers: dict[tuple[str, str], dict[str, Any]] = {}
     for network, rail in _settled_by_us(settings).items():
         facilitator = (f"{rail.facilitator_url}/healthz", rail.facilitator_headers_file)
-        if facilitator not in told:
-            told[facilitator] = _asked(*facilitator)
-        of_network = told[facilitator]["rails"].get(network, {})
+        if facilitator not in answers:
+            answers[facilitator] = _asked(*facilitator)
+        of_network = answers[facilitator]["rails"].get(network, {})
         able.add_metric([network], int(not of_network.get("reason")))
         if found := _BALANCE.fullmatch(of_network.get("balance", "")):
             balances.add_metric([network, found[2]], float(found[1]))
@@ -186,7 +180,7 @@ def _settled_by_us(settings: Settings) -> dict[str, RailSettings]:
 
 
 def _asked(url: str, headers_file: str = "") -> dict[str, Any]:
-    _, told = get_json(url, read_headers(headers_file), timeout_s=TIMEOUT_S)
-    if told is None:
+    _, answer = get_json(url, read_headers(headers_file), timeout_s=TIMEOUT_S)
+    if answer is None:
         raise NoAnswer
-    return told
+    return answer

@@ -1,5 +1,5 @@
-"""Stands before rq-dashboard: asks for the password, bounds wrong ones, lets only looking through, and keeps strangers' scripts
-from running.
+"""Protects rq-dashboard: asks for the password, limits wrong ones, lets only requests through that read, and keeps foreign
+scripts from running.
 
 rq-dashboard has buttons that change the queue, one of them by GET (``/requeue/<queue>``). What is shown here is a copy: no
 button could do what it says.
@@ -84,7 +84,7 @@ class Guard:
             given = base64.b64decode(encoded.strip(), validate=True) if scheme.lower() == "basic" else b""
         except (binascii.Error, ValueError):
             given = b""
-        # Of digests, so that the time tells nothing of the length either.
+        # Digests are compared, so that the time does not show the length either.
         return hmac.compare_digest(_digest(given), self._credentials)
 
     def _health(self, start_response: StartResponse) -> Iterable[bytes]:

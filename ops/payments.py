@@ -15,7 +15,7 @@ import redis
 from redis.exceptions import RedisError
 
 from ops import channels
-from ops.http_query import unreadable
+from ops.queries import unreadable
 from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
 from shared.settings.service import Settings
@@ -26,7 +26,7 @@ _SEALED = frozenset({"payment", "failure"})
 
 UNKNOWN, REFUND, GONE = "unknown", "refundable", "lost"
 _REASONS = {
-    UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can tell.",
+    UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can say.",
     REFUND: "It was charged and not answered within a day.",
     GONE: "It was settled, and the chain does not show it any more. Nothing is owed to the payer.",
     "leaving": "Its payer withdraws, and owes something: it has to be claimed before the delay is over. Does the claimer run?",
@@ -90,8 +90,8 @@ def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[st
         for name, fields in page:
             if fields[b"payment"].decode() == payment_id:
                 at = _time(int(name.partition(b"-")[0]))
-                told = {field.decode(): value.decode() for field, value in fields.items() if field != b"payment"}
-                yield {"at": at, **told}
+                rest = {field.decode(): value.decode() for field, value in fields.items() if field != b"payment"}
+                yield {"at": at, **rest}
 
 
 def _unreadable(settings: Settings, error: RedisError) -> int:

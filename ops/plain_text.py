@@ -15,6 +15,6 @@ def plain(text: str) -> str:
     return _OTHER.sub("_", text[:MOST_CHARS])
 
 
-def inert_id(text: str) -> str:
+def plain_id(text: str) -> str:
     """The same for what becomes part of a key or of an address. Ids of our jobs are unchanged."""
     return _NOT_OF_ID.sub("_", text[:MOST_ID_CHARS]) or "_"

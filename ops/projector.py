@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, cast
+from operator import attrgetter
+from typing import Any, cast
 
 import msgspec
 import redis
@@ -17,7 +18,7 @@ from ops.plain_text import plain
 from ops.queue_reader import PoolJobs, QueuedJob, QueueReader
 from ops.rq_keys import Pipeline, Registry
 from shared.pools import Pool
-from shared.queue.mirror import FIELD, REPORTS, SILENT_S, Report, Run, decode_report
+from shared.queue.mirror import FIELD, REPORTS, SILENT_S, Report, decode_report
 
 log = logging.getLogger(__name__)
 
@@ -32,18 +33,6 @@ _REFRESH_S = rq_keys.LIVE_TTL_S / 3
 _REMEMBER_S = 15.0
 _CURSOR = "coinslot:mirror:cursor"
 _FIELD = FIELD.encode()
-
-
-class Reports(NamedTuple):
-    """Reports that were not read before.
-
-    Attributes:
-        cursor: id of the last one.
-        reports: with the time at which the mirror got them, in Unix seconds.
-    """
-
-    cursor: bytes
-    reports: list[tuple[float, Report]]
 
 
 class Projector:
@@ -69,7 +58,7 @@ class Projector:
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        """Tick in a thread of its own, until `stop`."""
+        """Tick in a thread until `stop`."""
         threading.Thread(target=self._keep_ticking, name="projector", daemon=True).start()
 
     def stop(self) -> None:
@@ -82,22 +71,22 @@ class Projector:
 
     def tick(self) -> None:
         """Read and write once. Raises RedisError; then the same is read again at the next tick."""
-        heard = self._heard()
+        cursor, reports = self._new_reports()
         pools = self._queue.read()
         seconds, micros = self._mirror.time()
         now = seconds + micros / 1e6
-        for at, report in heard.reports:
+        for at, report in reports:
             self._workers[report.worker] = (at, report)
         self._workers = {name: seen for name, seen in self._workers.items() if now - seen[0] < SILENT_S}
         # In one transaction: nobody sees a half of it.
         with self._mirror.pipeline(transaction=True) as write:
-            touched = self._write_ended(write, (report for _, report in heard.reports))
+            touched = self._write_ended(write, (report for _, report in reports))
             for pool, jobs in pools.items():
                 self._write_pool(write, pool, jobs)
             self._write_workers(write)
-            write.set(_CURSOR, heard.cursor)
+            write.set(_CURSOR, cursor)
             write.execute()
-        self._cursor = heard.cursor
+        self._cursor = cursor
         self._trim(touched, now)
         self._forget()
         self._ticked_at = time.monotonic()
@@ -117,7 +106,8 @@ class Projector:
                     log.warning("the dashboard shows the present again")
                 self._is_reached = True
 
-    def _heard(self) -> Reports:
+    def _new_reports(self) -> tuple[bytes, list[tuple[float, Report]]]:
+        """The id of the last report, and those that were not read before, with the Unix second at which the mirror got each."""
         if self._cursor is None:
             self._cursor = cast(bytes | None, self._mirror.get(_CURSOR)) or b"0-0"
         answer = cast(Any, self._mirror.xread({REPORTS: self._cursor}, count=MOST_REPORTS))
@@ -131,7 +121,7 @@ class Projector:
                 except (msgspec.DecodeError, KeyError):
                     continue  # of another version
                 reports.append((int(entry.partition(b"-")[0]) / 1000, report))
-        return Reports(cursor, reports)
+        return cursor, reports
 
     def _write_ended(self, write: Pipeline, reports: Iterable[Report]) -> set[tuple[Registry, str]]:
         """Returns the registries and queues that have more jobs now."""
@@ -171,7 +161,7 @@ class Projector:
         write.delete(rq_keys.WORKERS)
         for at, report in self._workers.values():
             answers, failures = report.counted
-            facts: dict[str, str | int] = {
+            shared: dict[str, str | int] = {
                 "birth": rq_keys.moment(report.born),
                 "last_heartbeat": rq_keys.moment(at),
                 "pid": report.pid,
@@ -180,12 +170,14 @@ class Projector:
                 "failed_job_count": failures,
             }
             queues = [plain(queue) for queue in report.queues]
-            running = sorted((run for run in report.running if run.job_id not in self._ended), key=_started)
+            running = sorted(
+                (run for run in report.running if run.job_id not in self._ended), key=attrgetter("started")
+            )
             for run in running:
                 rq_keys.write_started(write, run, report.worker)
             for number, job in enumerate(running or (None,), start=1):
                 name = plain(report.worker) if number == 1 else f"{plain(report.worker)}.{number}"
-                rq_keys.write_worker(write, name, queues=queues, facts=facts, job=job)
+                rq_keys.write_worker(write, name, queues=queues, more=shared, job=job)
 
     def _trim(self, touched: Iterable[tuple[Registry, str]], now: float) -> None:
         """Remove what is too old or too much."""
@@ -205,7 +197,3 @@ class Projector:
         since = time.monotonic() - _REMEMBER_S
         self._ended = {job_id: at for job_id, at in self._ended.items() if at > since}
         self._written = {mark: at for mark, at in self._written.items() if at > since}
-
-
-def _started(run: Run) -> float:
-    return run.started

@@ -9,20 +9,20 @@ import msgspec
 import redis
 from redis.exceptions import RedisError, ResponseError
 
-from ops.plain_text import inert_id, plain
+from ops.plain_text import plain, plain_id
 from shared.pools import Pool
 from shared.queue.streams import FIELD, GROUP, stream_key
 
 MOST_READ = 200
 """New entries that are read of one stream at once: their bodies come with them."""
 MOST_KNOWN = 2_000
-"""Entries of one stream that are told by their job. Of further ones only the number is known."""
+"""Entries of one stream whose jobs are shown. Of further ones only the number is known."""
 _MOST_PENDING = 2 * MOST_KNOWN
 _FIELD = FIELD.encode()
 
 
 class QueuedJob(NamedTuple):
-    """A job as its message tells it.
+    """A job, as its message describes it.
 
     Attributes:
         entry: id of its stream entry.
@@ -69,7 +69,7 @@ class StreamReader:
         pipeline.xpending_range(self._stream, GROUP, "-", "+", _MOST_PENDING)
         pipeline.xrange(self._stream, b"(" + self._read_to, "+", MOST_READ if len(self._known) < MOST_KNOWN else 1)
 
-    def hear(self, length: Any, groups: Any, pending: Any, entries: Any) -> PoolJobs:
+    def read(self, length: Any, groups: Any, pending: Any, entries: Any) -> PoolJobs:
         """Their answers. A stream or a group that does not exist is an empty one. Raises RedisError."""
         for answer in (length, groups, pending, entries):
             if isinstance(answer, RedisError) and not isinstance(answer, ResponseError):
@@ -100,7 +100,7 @@ class StreamReader:
             except (msgspec.DecodeError, KeyError):
                 continue  # a worker removes it
             self._known[entry] = QueuedJob(
-                inert_id(message.message_id),
+                plain_id(message.message_id),
                 entry.decode(),
                 plain(message.actor_name),
                 message.message_timestamp / 1000,
@@ -121,7 +121,7 @@ class QueueReader:
                 reader.ask(pipeline)
             answers = pipeline.execute(raise_on_error=False)
         groups = (answers[at : at + 4] for at in range(0, len(answers), 4))
-        return {pool: reader.hear(*four) for (pool, reader), four in zip(self._readers.items(), groups, strict=True)}
+        return {pool: reader.read(*four) for (pool, reader), four in zip(self._readers.items(), groups, strict=True)}
 
 
 _decoder = msgspec.json.Decoder(_Message)

@@ -1,5 +1,5 @@
 """The keys of RQ 2.12 that rq-dashboard 0.9 shows, as RQ itself writes them (rq/job.py, rq/registry.py, rq/results.py,
-rq/worker/base.py). Every text that goes into one is inert."""
+rq/worker/base.py). Every text that goes into one is plain text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import redis
 
-from ops.plain_text import inert_id, plain
+from ops.plain_text import plain, plain_id
 from shared.queue.mirror import Run
 
 Pipeline = redis.client.Pipeline
@@ -63,14 +63,14 @@ def worker_key(worker: str) -> str:
 
 def write_seen(write: Pipeline, job_id: str, queue: str, status: str, endpoint: str, enqueued: float) -> None:
     """A job that is in the queue: nothing else is known of it."""
-    _write_job(write, job_id, queue, status, endpoint, {"enqueued_at": _time(enqueued)}, enqueued)
+    _write_job(write, job_id, queue, status, endpoint, {"enqueued_at": moment(enqueued)}, enqueued)
     write.hsetnx(job_key(job_id), "description", endpoint)
     write.expire(job_key(job_id), LIVE_TTL_S)
 
 
 def write_started(write: Pipeline, run: Run, worker: str) -> None:
     """A job that a worker says it runs."""
-    job_id = inert_id(run.job_id)
+    job_id = plain_id(run.job_id)
     _write_job(write, job_id, plain(run.queue), "started", plain(run.endpoint), _details(run, worker), run.started)
     write.expire(job_key(job_id), LIVE_TTL_S)
 
@@ -78,8 +78,8 @@ def write_started(write: Pipeline, run: Run, worker: str) -> None:
 def write_ended(write: Pipeline, run: Run, worker: str) -> Registry:
     """A job that has ended. Returns the registry that it is in now."""
     registry: Registry = "failed" if run.code else "finished"
-    job_id, queue, ttl_s = inert_id(run.job_id), plain(run.queue), ENDED_TTL_S["failed" if run.code else "finished"]
-    details = {**_details(run, worker), "ended_at": _time(run.ended)}
+    job_id, queue, ttl_s = plain_id(run.job_id), plain(run.queue), ENDED_TTL_S[registry]
+    details = {**_details(run, worker), "ended_at": moment(run.ended)}
     _write_job(write, job_id, queue, registry, plain(run.endpoint), details, run.started or run.ended)
     write.expire(job_key(job_id), ttl_s)
     write.zadd(registry_key(registry, queue), {job_id: run.ended + ttl_s})
@@ -94,27 +94,22 @@ def write_ended(write: Pipeline, run: Run, worker: str) -> Registry:
 
 
 def write_worker(
-    write: Pipeline, worker: str, *, queues: Sequence[str], facts: Mapping[str, str | int], job: Run | None
+    write: Pipeline, worker: str, *, queues: Sequence[str], more: Mapping[str, str | int], job: Run | None
 ) -> None:
     """A living worker and the job that it runs. RQ's workers run one each: a worker of ours has a line per running job.
 
     Args:
-        facts: more of its fields, as RQ names them.
+        more: further fields, as RQ names them.
     """
     key = worker_key(worker)
-    fields: Fields = {"queues": ",".join(queues), "state": "busy" if job else "idle", **facts}
+    fields: Fields = {"queues": ",".join(queues), "state": "busy" if job else "idle", **more}
     if job is None:
         write.hdel(key, "current_job")  # an empty one would be looked up
     else:
-        fields["current_job"] = inert_id(job.job_id)
+        fields["current_job"] = plain_id(job.job_id)
     write.hset(key, mapping=fields)
     write.expire(key, LIVE_TTL_S)
     write.sadd(WORKERS, key)
-
-
-def moment(seconds: float) -> str:
-    """Unix seconds, as RQ writes a time."""
-    return _time(seconds)
 
 
 def _write_job(
@@ -129,7 +124,7 @@ def _write_job(
     # rq-dashboard unpickles the call: it is the endpoint's name, and no argument.
     data = zlib.compress(pickle.dumps((endpoint, None, (), {})))
     write.hset(job_key(job_id), mapping={"origin": queue, "status": status, "data": data, **details})
-    write.hsetnx(job_key(job_id), "created_at", _time(created))
+    write.hsetnx(job_key(job_id), "created_at", moment(created))
 
 
 def _details(run: Run, worker: str) -> Fields:
@@ -137,14 +132,14 @@ def _details(run: Run, worker: str) -> Fields:
     meta = {"request": run.request_id, "payment": run.payment_id, "payer": run.payer, "cause": run.cause}
     meta = {name: plain(value) for name, value in meta.items() if value}
     # Of one that has failed, the text of the failure has the rest.
-    told = ("cause",) if run.code else ("request", "payment")
-    description = " ".join([plain(run.endpoint), *(f"{name}={meta[name]}" for name in told if name in meta)])
+    named = ("cause",) if run.code else ("request", "payment")
+    description = " ".join([plain(run.endpoint), *(f"{name}={meta[name]}" for name in named if name in meta)])
     fields: Fields = {
         "description": description,
         "worker_name": plain(worker),
         "meta": pickle.dumps({**meta, "worker": plain(worker)}),
     }
-    return {**fields, "started_at": _time(run.started)} if run.started else fields
+    return {**fields, "started_at": moment(run.started)} if run.started else fields
 
 
 def _failure(run: Run, worker: str) -> str:
@@ -161,5 +156,6 @@ def _failure(run: Run, worker: str) -> str:
     return "\n".join(f"{name}={plain(value)}" for name, value in lines.items() if value)
 
 
-def _time(seconds: float) -> str:
+def moment(seconds: float) -> str:
+    """Unix seconds, as RQ writes a time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -10,7 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import redis
 from redis.exceptions import RedisError
@@ -20,10 +20,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ops.channels import Summary, sentence, summary
-from ops.http_query import api_place, get_json, unreadable
+from ops.queries import api_place, count_of, get_json, read_pools, unreadable
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
 from shared.pools import Pool
-from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.queue.pool_states import PoolState
 from shared.servers.ledger_servers import ask_each_bucket, connect_ledger, read_record
 from shared.servers.redis_connection import connect
 from shared.settings.service import Settings
@@ -88,26 +88,22 @@ class Observer:
 
     def look(self) -> View:
         """The state now. Raises RedisError."""
-        answer = cast(list[Any], self._queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))
+        pools = read_pools(self._queue)
         self._read_journal()
         begin = time.time() - WINDOW_S
         while self._events and self._events[0][0] < begin:
             self._events.popleft()
         counted = Counter(event for _, event, _ in self._events)
         failed = Counter(fault for *_, fault in self._events if fault)
-        counts = [self._count(index) for index in (OPEN, REFUNDABLE, LOST)]
         return View(
-            pool_states(answer),
+            pools,
             {event: count / WINDOW_S for event, count in counted.items()},
             {fault: count / WINDOW_S for fault, count in failed.items()},
-            (counts[0], counts[1], counts[2]),
+            (count_of(self._ledger, OPEN), count_of(self._ledger, REFUNDABLE), count_of(self._ledger, LOST)),
             summary(self._ledger, self._settings.evm),
             self._rails(),
             list(reversed(self._failures)),
         )
-
-    def _count(self, index: Sequence[str]) -> int:
-        return sum(ask_each_bucket(self._ledger, lambda asked, bucket: asked.zcard(index[bucket])))
 
     def _before(self) -> Iterator[Entry]:
         """The failures before the first look, the newest first."""
@@ -140,11 +136,11 @@ class Observer:
         self._failures.append(Failure(_at(name), _event(fields), payment_id, endpoint, cause, fault))
 
     def _rails(self) -> dict[str, bool] | None:
-        _, told = get_json(f"{api_place(self._settings)}/readyz")
-        if told is None:
+        _, answer = get_json(f"{api_place(self._settings)}/readyz")
+        if answer is None:
             return None
         prefix = "facilitator:"
-        return {name.removeprefix(prefix): works for name, works in told["checks"].items() if name.startswith(prefix)}
+        return {name.removeprefix(prefix): works for name, works in answer["checks"].items() if name.startswith(prefix)}
 
 
 def report(settings: Settings, *, once: bool) -> int:
@@ -228,8 +224,8 @@ def _failures(view: View) -> Table:
     table = Table(*headings, box=None, pad_edge=False, header_style="dim")
     for failure in view.failures:
         at = time.strftime("%H:%M:%S", time.localtime(failure.at))
-        told = (failure.event, failure.endpoint, failure.cause, failure.fault)
-        table.add_row(at, *map(Text, told), Text(failure.payment_id, overflow="fold"))
+        cells = (failure.event, failure.endpoint, failure.cause, failure.fault)
+        table.add_row(at, *map(Text, cells), Text(failure.payment_id, overflow="fold"))
     return table
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from types import TracebackType
 from typing import Literal
 
+from coinslot import bazaar
 from coinslot.address import checked_base
 from coinslot.answer import Answer
 from coinslot.async_exchange import AsyncExchange
@@ -38,7 +38,7 @@ class AsyncBuyer:
         on_signed: Callable[[SignedPayment], None] | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        base_url = checked_base(base_url)
+        self._base_url = base_url = checked_base(base_url)
         self._exchange = AsyncExchange(base_url, timeout_s=timeout_s)
         self._purchases = Purchases(
             base_url=base_url,
@@ -61,7 +61,7 @@ class AsyncBuyer:
 
     async def catalogue(self) -> tuple[Item, ...]:
         """As Buyer.catalogue."""
-        return await self._purchases.catalogue()
+        return await bazaar.fetch(self._exchange, self._base_url)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -70,7 +70,5 @@ class AsyncBuyer:
     async def __aenter__(self) -> AsyncBuyer:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()

@@ -9,13 +9,13 @@ import anyio
 import anyio.to_thread
 import httpcore
 
-from coinslot.exchange import ConnectionLost, Received, Reply, as_json, connection_lost, pool_options, request_options
+from coinslot.exchange import ConnectionLost, Received, Reply, connection_lost, pool_options, request_options
 
 T = TypeVar("T")
 
 
 class AsyncExchange:
-    """Connections to one server.
+    """An `Exchange` with one server. Functions run in threads.
 
     Args:
         base_url: of the server.
@@ -26,33 +26,13 @@ class AsyncExchange:
         self._timeout_s = timeout_s
         self._pool = httpcore.AsyncConnectionPool(**pool_options(base_url))
 
-    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        """As `Exchange` says."""
-        return await self._send("POST", url, body or b"", as_json(body, headers))
-
-    async def get(self, url: str) -> Reply:
-        """As `Exchange` says."""
-        return await self._send("GET", url, None, {})
-
-    async def pause(self, seconds: float) -> None:
-        """As `Exchange` says."""
-        await anyio.sleep(seconds)
-
-    async def run(self, function: Callable[[], T]) -> T:
-        """As `Exchange` says: in a thread."""
-        return await anyio.to_thread.run_sync(function)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._pool.aclose()
-
-    async def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
         received = Received(self._timeout_s)
-        options = request_options(url, body, headers, self._timeout_s)
+        options = request_options(method, url, body, headers, self._timeout_s)
         try:
-            # Received sees the body alone: headers may trickle, too. httpcore's limits come first: they know what was sent.
+            # Received sees only the body: headers may trickle, too. httpcore's limits come first: they know what was sent.
             with anyio.fail_after(self._timeout_s * 1.1):
-                async with self._pool.stream(method, url, **options) as response:
+                async with self._pool.stream(**options) as response:
                     async for chunk in response.aiter_stream():
                         received.add(chunk)
                     return received.reply(response)
@@ -60,3 +40,13 @@ class AsyncExchange:
             raise ConnectionLost(f"the answer was not complete after {self._timeout_s:g} s", sent=True) from None
         except Exception as error:
             raise connection_lost(error, self._timeout_s) from None
+
+    async def pause(self, seconds: float) -> None:
+        await anyio.sleep(seconds)
+
+    async def run(self, function: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(function)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._pool.aclose()

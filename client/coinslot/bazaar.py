@@ -6,13 +6,12 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from urllib.parse import urlsplit
 
 import msgspec
 
 from coinslot import free_document
-from coinslot.address import checked_base
-from coinslot.errors import CallFailed
 from coinslot.exchange import Exchange
 from shared.call_path import PATH_PREFIX
 from shared.money import Price
@@ -54,15 +53,10 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
     """The calls that the server sells, in its order. Entries that are not below ``/v1/cdp/`` are left out.
 
     Raises:
-        CallFailed: the server has no such document, or it has another form.
-        Unreachable: the server did not answer.
+        CallFailed, Unreachable: as free_document.fetch.
     """
-    url = checked_base(base_url) + "/bazaar.json"
-    content = await free_document.fetch(exchange, url)
-    try:
-        document = msgspec.json.decode(content, type=_Document)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise CallFailed(f"{url} is not a catalogue", status=200) from None
+    decode = partial(msgspec.json.decode, type=_Document)
+    document = await free_document.fetch(exchange, base_url, "/bazaar.json", decode, kind="a catalogue")
     return tuple(
         Item(
             path.partition(PATH_PREFIX)[2],

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 
 import httpcore
 
 from coinslot.deadline_network import DeadlineNetwork
-from coinslot.exchange import Received, Reply, as_json, connection_lost, pool_options, request_options
+from coinslot.exchange import Received, Reply, connection_lost, pool_options, request_options
 
 T = TypeVar("T")
 
 
 class BlockingExchange:
-    """Connections to one server. A context manager.
+    """An `Exchange` with one server. A context manager.
 
     Args:
         base_url: of the server.
@@ -30,20 +29,23 @@ class BlockingExchange:
         self._network = DeadlineNetwork()
         self._pool = httpcore.ConnectionPool(**pool_options(base_url), network_backend=self._network)
 
-    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        """As `Exchange` says."""
-        return self._send("POST", url, body or b"", as_json(body, headers))
-
-    async def get(self, url: str) -> Reply:
-        """As `Exchange` says."""
-        return self._send("GET", url, None, {})
+    async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
+        received = Received(self._timeout_s)
+        options = request_options(method, url, body, headers, self._timeout_s)
+        # Received sees only the body: headers may trickle, too.
+        self._network.deadline = time.monotonic() + self._timeout_s
+        try:
+            with self._pool.stream(**options) as response:
+                for chunk in response.iter_stream():
+                    received.add(chunk)
+                return received.reply(response)
+        except Exception as error:
+            raise connection_lost(error, self._timeout_s) from None
 
     async def pause(self, seconds: float) -> None:
-        """As `Exchange` says."""
         self._sleep(seconds)
 
     async def run(self, function: Callable[[], T]) -> T:
-        """As `Exchange` says."""
         return function()
 
     def close(self) -> None:
@@ -53,27 +55,12 @@ class BlockingExchange:
     def __enter__(self) -> BlockingExchange:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        received = Received(self._timeout_s)
-        options = request_options(url, body, headers, self._timeout_s)
-        # Received sees the body alone: headers may trickle, too.
-        self._network.deadline = time.monotonic() + self._timeout_s
-        try:
-            with self._pool.stream(method, url, **options) as response:
-                for chunk in response.iter_stream():
-                    received.add(chunk)
-                return received.reply(response)
-        except Exception as error:
-            raise connection_lost(error, self._timeout_s) from None
 
 
 def completed(steps: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for a BlockingExchange alone, so it ends without an event loop."""
+    """The result of a coroutine that waits only for a BlockingExchange, so it ends without an event loop."""
     try:
         steps.send(None)
     except StopIteration as end:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from decimal import Decimal
-from types import TracebackType
 from typing import Literal
 
+from coinslot import bazaar
 from coinslot.address import checked_base
 from coinslot.answer import Answer
 from coinslot.bazaar import Item
@@ -36,7 +36,7 @@ class Buyer:
         payments: where payments are saved before they are sent, and what was spent is logged. "user": the folder that the
             `coinslot` command uses, too. None: nowhere, so a payment is lost with the process.
         on_signed: receives every payment before it is sent.
-        on_progress: is told the price before it is paid, and of every wait.
+        on_progress: receives the price before it is paid, and every wait.
 
     Raises:
         InvalidCall: the address has the wrong form.
@@ -55,7 +55,7 @@ class Buyer:
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         policy = retry_policy or RetryPolicy()
-        base_url = checked_base(base_url)
+        self._base_url = base_url = checked_base(base_url)
         self._exchange = BlockingExchange(base_url, timeout_s=timeout_s, sleep=policy.sleep)
         self._purchases = Purchases(
             base_url=base_url,
@@ -70,6 +70,8 @@ class Buyer:
 
     def call(self, name: str, body: object = None, *, keep: bool = False) -> Answer:
         """Buy one call. It signs one payment at most, for the challenge that it has requested.
+
+        Out of a channel it signs a second voucher when the server proves that the first one started too low.
 
         Args:
             name: ``echo``, ``chain/chain-id``.
@@ -95,7 +97,7 @@ class Buyer:
 
     def catalogue(self) -> tuple[Item, ...]:
         """The calls that the server sells, in its order. Raises CallFailed, Unreachable."""
-        return completed(self._purchases.catalogue())
+        return completed(bazaar.fetch(self._exchange, self._base_url))
 
     def close(self) -> None:
         """Close the connections."""
@@ -104,9 +106,7 @@ class Buyer:
     def __enter__(self) -> Buyer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

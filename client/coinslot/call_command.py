@@ -4,72 +4,64 @@ from __future__ import annotations
 
 import difflib
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
 import msgspec
 
-from coinslot import bazaar, body_argument, configuration, resuming, sandbox_file, server_address
+from coinslot import bazaar, body_argument, configuration, resuming
 from coinslot.address import call_url, checked_name
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.buyer import Buyer
-from coinslot.channel_wallet import ChannelOptions
+from coinslot.challenge import request_challenge
 from coinslot.errors import ChallengeRefused, CoinslotError, InvalidCall, UnknownCall
+from coinslot.options import Options
 from coinslot.output import Output
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import SavedPayment
 from coinslot.progress import Progress, Sending
-from coinslot.request_challenge import request_challenge
 from coinslot.wallet import Wallet
 from shared.call_path import PATH_PREFIX
-from shared.x402.networks import Rail
 
 HINT_TIMEOUT_S = 3.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOptions:
-    """The command line of `coinslot call`. Prices are in dollars, times in seconds."""
-
-    name: str
-    body: str | None
-    url: str | None
-    key_file: str | None
-    rail: Rail
-    rpc_url: str | None
-    max_price: Decimal | None
-    timeout_s: float
-    show_challenge: bool
-    resume: Path | None
-    channel: ChannelOptions
 
 
 class CallCommand:
     """One run of the command.
 
     Args:
-        env: the environment.
-        folder: the current folder.
+        name: of the call.
+        body: the argument that body_argument.py reads.
+        resume: a saved payment to send again; None: a new one is made.
+        show_challenge: print the 402 and do not pay.
     """
 
-    def __init__(self, options: CallOptions, output: Output, *, env: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self,
+        options: Options,
+        output: Output,
+        *,
+        name: str,
+        body: str | None,
+        resume: Path | None,
+        show_challenge: bool,
+    ) -> None:
         self._options = options
         self._output = output
-        self._env = env
-        self._folder = folder
+        self._name = name
+        self._body = body
+        self._resumed = resume
+        self._only_challenge = show_challenge
         self._sent: Sending | None = None
 
     def run(self) -> int:
         """Print the result and return the exit code. Raises InvalidCall, KeyboardInterrupt, OSError."""
-        checked_name(self._options.name)
-        body = body_argument.read(self._options.body)
-        if self._options.show_challenge:
+        checked_name(self._name)
+        body = body_argument.read(self._body)
+        if self._only_challenge:
             return self._show_challenge(body)
         try:
-            answer = self._buy(body) if self._options.resume is None else self._resume(self._options.resume, body)
+            answer = self._buy(body) if self._resumed is None else self._resume(self._resumed, body)
         except KeyboardInterrupt:
             sent = self._sent
             self._output.stopped(sent.saved if sent else None, sent.payment if sent else None)
@@ -82,16 +74,7 @@ class CallCommand:
 
     def _buy(self, body: bytes | None) -> Answer:
         options, output = self._options, self._output
-        found = configuration.find(
-            url=options.url,
-            key_file=options.key_file,
-            rail=options.rail,
-            rpc_url=options.rpc_url,
-            max_price=options.max_price,
-            env=self._env,
-            folder=self._folder,
-            channel=options.channel,
-        )
+        found = configuration.find(options)
         output.is_sandbox = found.is_sandbox
         for warning in found.warnings:
             output.note(warning)
@@ -104,7 +87,7 @@ class CallCommand:
             on_progress=self._progress,
         ) as buyer:
             try:
-                return buyer.call(options.name, body, keep=True)
+                return buyer.call(self._name, body, keep=True)
             except UnknownCall as error:
                 error.hint = self._similar(found.base_url)
                 raise
@@ -116,16 +99,14 @@ class CallCommand:
         except InvalidCall:
             saved.release()
             raise
-        payments, self._output.is_sandbox = configuration.folder_of(
-            path, configuration.payment_folders(self._env, self._folder)
-        )
+        payments, self._output.is_sandbox = configuration.folder_of(path, configuration.payment_folders(self._options))
         return resuming.resume(saved, payments, timeout_s=self._options.timeout_s, on_progress=self._progress)
 
     def _check_same(self, saved: SavedPayment, body: bytes | None) -> None:
         """Raises InvalidCall unless the command line names the same call."""
         payment = saved.payment
         base_url, found, _ = payment.url.partition(PATH_PREFIX)
-        if not found or call_url(base_url, self._options.name) != payment.url:
+        if not found or call_url(base_url, self._name) != payment.url:
             raise InvalidCall(f"the saved payment belongs to another call: {payment.url}")
         if payment.body != body:
             raise InvalidCall(
@@ -134,11 +115,8 @@ class CallCommand:
             )
 
     def _show_challenge(self, body: bytes | None) -> int:
-        sandbox = sandbox_file.find(self._env, self._folder)
-        base_url = server_address.find(
-            self._options.url, env=self._env, sandbox=None if sandbox is None else sandbox_file.read(sandbox)
-        )
-        url = call_url(base_url, self._options.name)
+        base_url = self._options.server_without_wallet()
+        url = call_url(base_url, self._name)
         with BlockingExchange(base_url, timeout_s=self._options.timeout_s) as exchange:
             try:
                 quote = completed(request_challenge(exchange, url, body, request_id=uuid.uuid4().hex))
@@ -187,5 +165,5 @@ class CallCommand:
                 names = [item.name for item in completed(bazaar.fetch(exchange, base_url))]
         except CoinslotError:
             return ""
-        close = difflib.get_close_matches(self._options.name, names, n=3, cutoff=0.5)
+        close = difflib.get_close_matches(self._name, names, n=3, cutoff=0.5)
         return f"Did you mean {' or '.join(close)}?" if close else "See `coinslot catalogue`."

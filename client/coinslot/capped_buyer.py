@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import anyio
 
@@ -19,66 +19,9 @@ from coinslot.payment import SignedPayment
 from coinslot.progress import Progress
 from coinslot.purchase import Purchases
 from coinslot.shop_pins import ShopPins
-from coinslot.signer import Signer
 from coinslot.spending_caps import Caps
-from coinslot.spending_journal import Ended, Left, SpendingJournal
-from coinslot.wallet import Wallet
-from shared.money import Price
-from shared.x402.networks import Rail
-from shared.x402.wire import Offer
-
-
-class CappedSigner:
-    """Signs for one call, after its price is reserved.
-
-    Attributes:
-        reservation: its id in the journal, from the moment that it counts.
-    """
-
-    def __init__(self, signer: Signer, endpoint: str, *, caps: Caps, journal: SpendingJournal, pins: ShopPins) -> None:
-        self._signer = signer
-        self._endpoint = endpoint
-        self._caps = caps
-        self._journal = journal
-        self._pins = pins
-        self.reservation: str | None = None
-
-    @property
-    def rail(self) -> Rail:
-        """As Signer says."""
-        return self._signer.rail
-
-    @property
-    def network(self) -> str:
-        """As Signer says."""
-        return self._signer.network
-
-    @property
-    def asset(self) -> str:
-        """As Signer says."""
-        return self._signer.asset
-
-    @property
-    def address(self) -> str:
-        """As Signer says."""
-        return self._signer.address
-
-    def quote(self, offer: Offer) -> Price:
-        """As Signer says."""
-        return self._signer.quote(offer)
-
-    def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
-        """As Signer says. Raises CapReached, OfferDrifted, JournalUnusable: then nothing is signed."""
-        price = self._signer.quote(offer)
-        self._pins.check(self._endpoint, offer, price)
-        self.reservation = self._journal.reserve(self._endpoint, price, self._caps, now=now)
-        self._pins.record(self._endpoint, offer, price)
-        try:
-            return self._signer.sign(offer, now=now)
-        except CoinslotError:  # of a channel: nothing is signed
-            self._journal.end(self.reservation, "unsent", now=now)
-            self.reservation = None
-            raise
+from coinslot.spending_journal import Ended, Left
+from coinslot.wallet import Choice, Wallet
 
 
 class CappedBuyer:
@@ -103,35 +46,43 @@ class CappedBuyer:
             CoinslotError: what Buyer.call raises; CapReached, OfferDrifted, JournalUnusable.
         """
         signed: list[SignedPayment] = []
-        is_saved = False
-        signer = CappedSigner(self.found.signer, endpoint, caps=self.caps, journal=self._journal, pins=self.pins)
+        reserved, is_saved = "", False
 
-        def reservation() -> str:  # asked for when the payment's file is written
+        def reserve(choice: Choice) -> None:
+            nonlocal reserved, is_saved
+            signed.clear()  # of a voucher that the server has corrected: its reservation has ended
+            is_saved = False
+            self.pins.check(endpoint, choice.offer, choice.price)
+            reserved = self._journal.reserve(endpoint, choice.price, self.caps, now=int(time.time()))
+            self.pins.record(endpoint, choice.offer, choice.price)
+
+        def reservation() -> str:
             nonlocal is_saved
             is_saved = True
-            return signer.reservation or ""
+            return reserved
 
         purchases = Purchases(
             base_url=self.found.base_url,
-            wallet=Wallet((signer,)),
+            wallet=Wallet((self.found.signer,)),
             exchange=self._exchange,
             max_price=None,
             retry_policy=RetryPolicy(),
             payments=self.found.payments,
             on_signed=signed.append,
             on_progress=on_progress,
+            reserve=reserve,
             reservation=reservation,
         )
         try:
             answer = await purchases.call(endpoint, body, keep=True)
         except CoinslotError as error:
-            await self._end(signer.reservation, _ended(error, was_sent=bool(signed)))
+            await self._end(reserved, _ended(error, was_sent=bool(signed)))
             raise
         except BaseException:  # cancelled: without a file, nothing else would give the reservation back
             if not is_saved:
-                await self._end(signer.reservation, "unsent")
+                await self._end(reserved, "unsent")
             raise
-        await self._end(signer.reservation, "paid")
+        await self._end(reserved, "paid")
         return answer
 
     async def left(self, endpoint: str | None = None) -> Left:
@@ -144,15 +95,11 @@ class CappedBuyer:
         """Close the connections."""
         await self._exchange.aclose()
 
-    async def _end(self, reservation: str | None, state: Ended | None) -> None:
-        """A line that cannot be written leaves the reservation, which is the safe side."""
-        if reservation is None or state is None:
-            return
-        with anyio.CancelScope(shield=True):
-            try:
+    async def _end(self, reservation: str, state: Ended | None) -> None:
+        if reservation and state:
+            # When the line cannot be written, the reservation stays, which is the safe side.
+            with anyio.CancelScope(shield=True), contextlib.suppress(JournalUnusable):
                 await anyio.to_thread.run_sync(lambda: self._journal.end(reservation, state, now=int(time.time())))
-            except JournalUnusable:
-                return
 
 
 def _ended(error: CoinslotError, *, was_sent: bool) -> Ended | None:
@@ -166,5 +113,4 @@ def _ended(error: CoinslotError, *, was_sent: bool) -> Ended | None:
 
 def headroom(caps: Caps, left: Left) -> Decimal:
     """Most that the next call may cost, in dollars."""
-    amounts = [caps.per_call, left.today, left.total, *([] if left.endpoint is None else [left.endpoint])]
-    return min(amounts)
+    return min(one for one in (caps.per_call, left.today, left.total, left.endpoint) if one is not None)

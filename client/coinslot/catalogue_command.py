@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from coinslot import bazaar, sandbox_file, server_address
+from coinslot import bazaar
 from coinslot.bazaar import Item
 from coinslot.blocking_exchange import BlockingExchange, completed
+from coinslot.options import Options
 from coinslot.output import Output
 
 
-def run(output: Output, *, url: str | None, timeout_s: float, env: Mapping[str, str], folder: Path) -> int:
+def run(options: Options, output: Output) -> int:
     """Print the catalogue. Returns 0. Raises CoinslotError, OSError."""
-    path = sandbox_file.find(env, folder)
-    sandbox = None if path is None or url else sandbox_file.read(path)
-    base_url = server_address.find(url, env=env, sandbox=sandbox)
-    with BlockingExchange(base_url, timeout_s=timeout_s) as exchange:
+    base_url = options.server_without_wallet()
+    with BlockingExchange(base_url, timeout_s=options.timeout_s) as exchange:
         items = completed(bazaar.fetch(exchange, base_url))
     output.table(
         {"items": [_document(item) for item in items]},

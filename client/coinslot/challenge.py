@@ -1,17 +1,20 @@
-"""Reads a 402: the offers, whether header and body agree, and whether it is for the URL that was called."""
+"""Requests the price. Reads the 402: its offers, whether header and body agree, and whether it is for the URL."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from coinslot.address import same_resource
-from coinslot.errors import ChallengeRefused
-from coinslot.exchange import Reply
+from coinslot.answer import Answer, answer_of
+from coinslot.errors import ChallengeRefused, Unreachable
+from coinslot.exchange import ConnectionLost, Exchange, Reply
+from coinslot.problem import failure
 from shared.x402.wire import X402_VERSION, Challenge
 
 HEADER = "payment-required"
@@ -37,6 +40,28 @@ class Quote:
                 f"the challenge is for {claimed[:200]}, not for {url}",
                 hint="Call the server by the address that it names in its challenges (--url).",
             )
+
+
+async def request_challenge(exchange: Exchange, url: str, body: bytes | None, *, request_id: str) -> Quote | Answer:
+    """POST without a payment, which returns the price, or the answer of a free call.
+
+    The challenge is decoded; `url` and the price limit are checked later.
+
+    Raises:
+        ChallengeRefused: the 402 cannot be decoded.
+        UnreadableAnswer: the call is free, and its answer is not JSON.
+        CallFailed: any other status. Nothing was charged.
+        Unreachable: the server did not answer.
+    """
+    try:
+        reply = await exchange.send("POST", url, body, {"x-request-id": request_id})
+    except ConnectionLost as lost:
+        raise Unreachable(f"{url}: {lost}") from None
+    if reply.status == 402:
+        return read(reply)
+    if reply.status == 200:
+        return answer_of(reply, payment=None, request_id=request_id)
+    raise failure(reply, url=url, request_id=request_id, payment=None, now=time.time())
 
 
 def read(reply: Reply) -> Quote:
@@ -65,6 +90,14 @@ def read(reply: Reply) -> Quote:
     if len(challenge.accepts) > MAX_OFFERS:
         raise ChallengeRefused(f"the 402's challenge has more than {MAX_OFFERS} offers")
     return Quote(challenge, document)
+
+
+def of(reply: Reply) -> Challenge | None:
+    """The challenge of a 402, when it can be read."""
+    try:
+        return read(reply).challenge if reply.status == 402 else None
+    except ChallengeRefused:
+        return None
 
 
 def _unpack(header: str) -> bytes:

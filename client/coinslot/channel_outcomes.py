@@ -14,11 +14,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from coinslot import challenge as challenges
 from coinslot import payment as payments
 from coinslot.channel_store import Channel, ChannelStore
-from coinslot.errors import ChallengeRefused, Charged, CoinslotError
-from coinslot.exchange import Reply
+from coinslot.errors import Charged, CoinslotError, PaymentNotSaved, Unreachable
 from coinslot.payment import SignedPayment
 from shared.x402 import evm_channel_ids
 from shared.x402.evm import signer_of
@@ -54,11 +52,6 @@ def signed(payment: SignedPayment) -> Signed | None:
     return Signed(channel, int(payload["voucher"]["maxClaimableAmount"]), nonce and f"0x{nonce}")
 
 
-def unsent(store: ChannelStore, payment: SignedPayment) -> None:
-    """Nothing of it has left this process."""
-    _end(store, payment, charged=False, receipt=None, was_sent=False)
-
-
 def interrupted(store: ChannelStore, payment: SignedPayment) -> None:
     """Nobody waits for its answer any more. It counts until `coinslot resume` has it."""
     if (own := signed(payment)) is not None:
@@ -66,35 +59,27 @@ def interrupted(store: ChannelStore, payment: SignedPayment) -> None:
 
 
 def failed(store: ChannelStore, payment: SignedPayment, error: CoinslotError) -> None:
-    """The call ended with an error."""
-    _end(store, payment, charged=error.charged, receipt=error.receipt, was_sent=True)
+    """The call ended with an error. After some errors it is certain that nothing has left this process."""
+    was_sent = not isinstance(error, Unreachable | PaymentNotSaved)
+    _end(store, payment, charged=error.charged, receipt=error.receipt, was_sent=was_sent)
 
 
 def answered(store: ChannelStore, payment: SignedPayment, receipt: Settlement | None) -> None:
     """The call was answered, so a deposit that came with it was made."""
-    _end(store, payment, charged=True, receipt=receipt, was_sent=True, is_answered=True)
+    _end(store, payment, charged=True, receipt=receipt, is_answered=True)
 
 
-def corrected(store: ChannelStore, payment: SignedPayment, challenge: Challenge | None) -> bool:
+def corrected(store: ChannelStore, channel_id: str, challenge: Challenge | None) -> bool:
     """Whether a 402 has shown where the next voucher of the channel starts, with a signature of ours to prove it."""
-    own = signed(payment)
-    if own is None or challenge is None:
+    if challenge is None:
         return False
     with store.changing() as channels:
-        channel = channels.get(own.channel)
-        states = [] if channel is None else [offer.extra for offer in challenge.accepts if offer.scheme == SCHEME]
-        return any(correct(channel, extra) for extra in states if channel is not None)
+        if (channel := channels.get(channel_id)) is None:
+            return False
+        return any(_correct(channel, offer.extra) for offer in challenge.accepts if offer.scheme == SCHEME)
 
 
-def challenge_of(reply: Reply) -> Challenge | None:
-    """That of a 402, when it can be read."""
-    try:
-        return challenges.read(reply).challenge if reply.status == 402 else None
-    except ChallengeRefused:
-        return None
-
-
-def correct(channel: Channel, extra: dict[str, Any]) -> bool:
+def _correct(channel: Channel, extra: dict[str, Any]) -> bool:
     """Take the start from the `extra` of a corrective 402's offer. False: it proves nothing, or nothing new."""
     state, voucher = _state(channel, extra), extra.get("voucherState")
     if state is None or not isinstance(voucher, dict):
@@ -118,7 +103,7 @@ def _end(
     *,
     charged: Charged,
     receipt: Settlement | None,
-    was_sent: bool,
+    was_sent: bool = True,
     is_answered: bool = False,
 ) -> None:
     own = signed(payment)
@@ -131,20 +116,17 @@ def _end(
                 return
             if was_sent:
                 channel.url = payment.url
-            if not was_sent:
+            else:
                 channel.deposits.pop(own.deposit, None)
-            elif is_answered or (receipt is not None and receipt.success):
+            if is_answered or (receipt is not None and receipt.success):
                 channel.confirm(own.deposit)
             extra = (receipt.extra if receipt else None) or {}
             if (state := _state(channel, extra)) is not None:
                 _believe(channel, state)
-            if charged is not True:
-                if charged is False:
-                    channel.end(own.most, 0)
-                return
-            price = int(payment.offer.amount)
-            amount = _amount(extra, "chargedAmount")
-            channel.end(own.most, price if amount is None else min(amount, price))
+            if charged != "unknown":
+                price = int(payment.offer.amount) if charged else 0
+                amount = _amount(extra, "chargedAmount")
+                channel.end(own.most, price if amount is None else min(amount, price))
     finally:
         store.end_turn(own.deposit)
 

@@ -19,12 +19,12 @@ from coinslot.errors import CapReached, DepositUnderWay
 from coinslot.evm_signer import VALID_AFTER, EvmSigner, check_token
 from coinslot.offer_terms import atomic_price, check_method, check_terms
 from coinslot.prices import text_of
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402 import evm_channel, evm_channel_ids
 from shared.x402.evm_channel import SCHEME
 from shared.x402.evm_channel_ids import ChannelConfig
-from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer
 
 DEFAULT_CAP = Decimal(5)
@@ -51,7 +51,7 @@ class Depositing:
     always: bool = False
 
 
-class ChannelSigner:
+class ChannelSigner(Signer):
     """Signs vouchers with one key.
 
     Args:
@@ -67,16 +67,10 @@ class ChannelSigner:
         self._server = server
         self._depositing = depositing
         self._token = EVM_USDC[authorizer.network]
-        self.rail: Rail = authorizer.rail
-        self.network = authorizer.network
-        self.asset = authorizer.asset
-        self.address = (depositing.wallet if depositing else authorizer).address
-
-    def __repr__(self) -> str:
-        return f"ChannelSigner({self.address} on {self.network})"
+        account = depositing.wallet if depositing else authorizer
+        super().__init__(account.rail, network=account.network, asset=account.asset, address=account.address)
 
     def quote(self, offer: Offer) -> Price:
-        """As Signer says."""
         check_terms(offer, self.network, scheme=SCHEME)
         check_token(offer, self._token)
         check_method(offer, "eip3009")
@@ -115,17 +109,8 @@ class ChannelSigner:
         return {
             "type": "voucher",
             "channelConfig": msgspec.to_builtins(channel.config),
-            "voucher": self.voucher(channel, most),
+            "voucher": voucher(self._authorizer, channel, most),
             **({} if deposit is None else {"type": "deposit", "deposit": deposit}),
-        }
-
-    def voucher(self, channel: Channel, most: int) -> dict[str, str]:
-        """A voucher over an amount that the store has counted."""
-        digest = evm_channel_ids.voucher_digest(evm_channel_ids.chain_id_of(channel.network), channel.raw_id, most)
-        return {
-            "channelId": channel.id,
-            "maxClaimableAmount": str(most),
-            "signature": self._authorizer.sign_digest(digest),
         }
 
     def _channel(self, channels: dict[str, Channel], offer: Offer) -> Channel:
@@ -186,3 +171,13 @@ class ChannelSigner:
 
     def _dollars(self, atomic: int) -> str:
         return text_of(atomic, self._token.decimals)
+
+
+def voucher(authorizer: EvmSigner, channel: Channel, most: int) -> dict[str, str]:
+    """A voucher over an amount that the store has counted."""
+    digest = evm_channel_ids.voucher_digest(evm_channel_ids.chain_id_of(channel.network), channel.raw_id, most)
+    return {
+        "channelId": channel.id,
+        "maxClaimableAmount": str(most),
+        "signature": authorizer.sign_digest(digest),
+    }

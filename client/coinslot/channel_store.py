@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from coinslot.errors import ChannelUnusable, InvalidCall
-from coinslot.state_folder import sync_folder
+from coinslot.state_folder import write_file
 from shared.x402.evm_channel import SCHEME
 from shared.x402.evm_channel_ids import ChannelConfig, chain_id_of, channel_id
 from shared.x402.wire import Offer
@@ -197,7 +197,7 @@ class ChannelStore:
                 for name, channel in channels.items():
                     content = msgspec.json.format(msgspec.json.encode(channel), indent=1)
                     if content != before.get(name):
-                        self._write(name, content)
+                        write_file(self.path / f"{name}.json", content)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -218,16 +218,6 @@ class ChannelStore:
         """Let others deposit, when this deposit had the turn."""
         if (descriptor := self._turns.pop(nonce, None)) is not None:
             os.close(descriptor)
-
-    def _write(self, name: str, content: bytes) -> None:
-        unfinished = self.path / f".{name}.new"
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        os.rename(unfinished, self.path / f"{name}.json")
-        sync_folder(self.path)
 
 
 def _decoded(name: str, content: bytes) -> Channel:

@@ -11,11 +11,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from coincurve import PrivateKey
 
@@ -23,63 +20,43 @@ from coinslot.channel_signer import DEFAULT_CAP, ChannelSigner, Depositing
 from coinslot.channel_store import ChannelStore
 from coinslot.errors import InvalidCall, WalletUnusable
 from coinslot.evm_signer import EvmSigner
+from coinslot.options import Options, Scheme
 from coinslot.prices import dollars
 from coinslot.signer import Signer
 from shared.settings.secret_files import read_key
 from shared.settings.setting import InvalidSetting
 
-Scheme = Literal["exact", "channel"]
 SCHEME_ENVIRONMENT = "COINSLOT_SCHEME"
 CAP_ENVIRONMENT = "COINSLOT_CAP_DEPOSIT"
 KEY_FILE_ENVIRONMENT = "COINSLOT_CHANNEL_KEY_FILE"
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelOptions:
-    """The options about channels.
+def delegated_key(options: Options) -> str:
+    """The file of a key that only signs vouchers; empty where a wallet pays. An option goes before the environment."""
+    if options.key_file or options.opens or options.scheme == "exact":
+        return ""
+    return options.named(None, KEY_FILE_ENVIRONMENT)
 
-    Attributes:
-        scheme: value of --scheme; None: not given.
-        deposit: value of --deposit, in dollars.
-        opens: the call is bought to deposit, whatever the channel has left.
-        opens_for: file of the key that signs the channel's vouchers, which is made when it is missing; None: the wallet's.
-    """
 
-    scheme: Scheme | None = None
-    deposit: Decimal | None = None
-    opens: bool = False
-    opens_for: Path | None = None
-
-    def delegated_key(self, key_file: str | None, env: Mapping[str, str]) -> str:
-        """The file of a key that only signs vouchers; empty where a wallet pays. An option goes before the environment."""
-        if key_file or self.opens or self.scheme == "exact":
-            return ""
-        return env.get(KEY_FILE_ENVIRONMENT, "").strip()
-
-    def uses_channel(self, env: Mapping[str, str]) -> bool:
-        """Whether a wallet pays out of channels. Raises InvalidCall."""
-        scheme = self.scheme or env.get(SCHEME_ENVIRONMENT, "").strip() or "exact"
-        if scheme not in get_args(Scheme):
-            raise InvalidCall(f"{SCHEME_ENVIRONMENT} is not one of {', '.join(get_args(Scheme))}")
-        if scheme != "channel" and self.deposit is not None:
+def signer(options: Options, wallet: Signer, store: ChannelStore, base_url: str) -> Signer:
+    """The wallet itself, or one that pays out of channels: the options say which. Raises WalletUnusable, InvalidCall."""
+    if delegated_key(options):
+        return ChannelSigner(evm(wallet), store, base_url, None)
+    scheme = options.named(options.scheme, SCHEME_ENVIRONMENT) or "exact"
+    if scheme not in get_args(Scheme):
+        raise InvalidCall(f"{SCHEME_ENVIRONMENT} is not one of {', '.join(get_args(Scheme))}")
+    if scheme == "exact":
+        if options.deposit is not None:
             raise InvalidCall("--deposit takes --scheme channel")
-        return scheme == "channel"
-
-    def signer(self, wallet: Signer, store: ChannelStore, base_url: str, env: Mapping[str, str]) -> ChannelSigner:
-        """The wallet's, which deposits. Raises WalletUnusable, InvalidCall."""
-        own = evm(wallet)
-        cap = env.get(CAP_ENVIRONMENT, "").strip()
-        try:
-            depositing = Depositing(own, self.deposit, dollars(cap) if cap else DEFAULT_CAP, self.opens)
-        except ValueError as error:
-            raise InvalidCall(f"{CAP_ENVIRONMENT} is {error}") from None
-        signs = own if self.opens_for is None else _made(self.opens_for, own.network)
-        return ChannelSigner(signs, store, base_url, depositing)
-
-
-def delegated(wallet: Signer, store: ChannelStore, base_url: str) -> ChannelSigner:
-    """The signer of a key that only signs vouchers. Raises WalletUnusable."""
-    return ChannelSigner(evm(wallet), store, base_url, None)
+        return wallet
+    own = evm(wallet)
+    cap = options.named(None, CAP_ENVIRONMENT)
+    try:
+        depositing = Depositing(own, options.deposit, dollars(cap) if cap else DEFAULT_CAP, options.opens)
+    except ValueError as error:
+        raise InvalidCall(f"{CAP_ENVIRONMENT} is {error}") from None
+    key_file = options.channel_key_file
+    return ChannelSigner(_made(Path(key_file), own.network) if key_file else own, store, base_url, depositing)
 
 
 def evm(wallet: Signer) -> EvmSigner:

@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from coinslot import channel_outcomes, channel_wallet, configuration, payment, sandbox_file, wallet_source
+from coinslot import challenge, channel_outcomes, channel_wallet, configuration, payment, sandbox_file, wallet_source
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
-from coinslot.challenge import Quote
+from coinslot.challenge import Quote, request_challenge
 from coinslot.channel_chain import ChainState, ChannelChain
+from coinslot.channel_signer import voucher
 from coinslot.channel_store import Channel, ChannelStore
 from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, WalletUnusable
 from coinslot.evm_signer import EvmSigner
 from coinslot.exchange import ConnectionLost, Reply
+from coinslot.options import Options
 from coinslot.output import Output
 from coinslot.prices import text_of
 from coinslot.problem import failure
 from coinslot.receipt import receipt_of
-from coinslot.request_challenge import request_challenge
 from shared.networks import name_of
-from shared.x402.evm_channel_ids import chain_id_of, voucher_digest
-from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer, Settlement
 
 
-def show(output: Output, *, env: Mapping[str, str], folder: Path) -> int:
+def show(options: Options, output: Output) -> int:
     """Print all channels. Returns 0. Raises ChannelUnusable, OSError."""
     found = [
         (channel, is_sandbox)
-        for payments, is_sandbox in configuration.payment_folders(env, folder)
+        for payments, is_sandbox in configuration.payment_folders(options)
         for channel in payments.channels.all()
     ]
     machine = {"channels": [{**_members(channel), "sandbox": is_sandbox} for channel, is_sandbox in found]}
@@ -55,25 +53,12 @@ def show(output: Output, *, env: Mapping[str, str], folder: Path) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelsCommand:
-    """One run of the command.
+    """One run of the command."""
 
-    Attributes:
-        key_file, rpc_url, channel_key_file: the options; None where they were not given.
-        timeout_s: longest wait for one answer of the server.
-        env: the environment.
-        folder: the current folder.
-    """
-
-    output: Output
-    key_file: str | None
-    rpc_url: str | None
-    channel_key_file: Path | None
-    rail: Rail
-    timeout_s: float
-    env: Mapping[str, str]
-    folder: Path
+    def __init__(self, options: Options, output: Output) -> None:
+        self._options = options
+        self._output = output
 
     def refund(self, prefix: str) -> int:
         """Have the server pay back what is left. Returns 0.
@@ -86,26 +71,26 @@ class ChannelsCommand:
         authorizer = self._authorizer(channel)
         if not channel.url:
             raise InvalidCall(f"nothing was ever sent to {channel.server} for this channel")
-        with BlockingExchange(channel.server, timeout_s=self.timeout_s) as exchange:
+        with BlockingExchange(channel.server, timeout_s=self._options.timeout_s) as exchange:
             offer = _offer(
                 completed(request_challenge(exchange, channel.url, None, request_id=uuid.uuid4().hex)), channel
             )
             for is_last in (False, True):
-                header = payment.encode(offer, _refund_payload(channel, authorizer), resource={}, extensions={})
+                # The voucher says nothing new: what the server knows as charged already.
+                signed = voucher(authorizer, channel, channel.base)
+                payload = {"type": "refund", "channelConfig": channel.config, "voucher": signed}
+                header = payment.encode(offer, payload, resource={}, extensions={})
                 request_id = uuid.uuid4().hex
                 headers = {payment.HEADER: header, "x-request-id": request_id}
                 try:
-                    reply = completed(exchange.post(channel.url, None, headers))
+                    reply = completed(exchange.send("POST", channel.url, None, headers))
                 except ConnectionLost as lost:
                     raise CallFailed(f"no answer came: {lost}", hint="Run the same command again.") from None
                 receipt = receipt_of(reply)
                 if reply.status == 200 and receipt is not None and receipt.success:
                     return self._refunded(store, channel, receipt)
-                challenge = channel_outcomes.challenge_of(reply)
-                with store.changing() as channels:
-                    extras = () if challenge is None else (one.extra for one in challenge.accepts)
-                    is_corrected = any(channel_outcomes.correct(channels[channel.id], extra) for extra in extras)
-                    channel = channels[channel.id]
+                is_corrected = channel_outcomes.corrected(store, channel.id, challenge.of(reply))
+                channel = store.find(channel.id)
                 if is_last or not is_corrected:
                     raise _refusal(reply, channel, receipt, request_id)
         raise AssertionError
@@ -170,7 +155,7 @@ class ChannelsCommand:
             "transaction": transaction,
         }
         sent = f" Transaction {transaction}." if transaction else ""
-        self.output.result(machine, f"{dollars} USDC on {name_of(channel.network)}: {state}. {text}{sent}")
+        self._output.result(machine, f"{dollars} USDC on {name_of(channel.network)}: {state}. {text}{sent}")
 
     def _refunded(self, store: ChannelStore, channel: Channel, receipt: Settlement) -> int:
         amount = int(receipt.amount or "0") if (receipt.amount or "0").isdecimal() else 0
@@ -179,7 +164,7 @@ class ChannelsCommand:
             own.balance = max(0, own.balance - amount)
         dollars = _dollars(channel, amount)
         machine = {"channel": channel.id, "amount": dollars, "transaction": receipt.transaction}
-        self.output.result(
+        self._output.result(
             machine,
             f"{dollars} USDC on {name_of(channel.network)} are paid back to {channel.config.payer}; "
             f"transaction {receipt.transaction or 'unknown'}",
@@ -187,18 +172,17 @@ class ChannelsCommand:
         return 0
 
     def _found(self, prefix: str) -> tuple[ChannelStore, Channel]:
-        stores = [payments.channels for payments, _ in configuration.payment_folders(self.env, self.folder)]
+        stores = [payments.channels for payments, _ in configuration.payment_folders(self._options)]
         holding = [one for one in stores if any(channel.id.startswith(prefix.lower()) for channel in one.all())]
         store = (holding or stores)[0]
         return store, store.find(prefix)
 
     def _wallet(self) -> EvmSigner:
-        found = wallet_source.find(key_file=self.key_file, rail=self.rail, env=self.env, folder=self.folder)
-        return channel_wallet.evm(found.signer)
+        return channel_wallet.evm(wallet_source.find(self._options).signer)
 
     def _authorizer(self, channel: Channel) -> EvmSigner:
         """The key that signs the channel's vouchers. Raises WalletUnusable."""
-        named = self.channel_key_file or self.env.get(channel_wallet.KEY_FILE_ENVIRONMENT, "").strip()
+        named = self._options.named(self._options.channel_key_file, channel_wallet.KEY_FILE_ENVIRONMENT)
         signer = channel_wallet.authorizer(Path(named), channel.network) if named else self._wallet()
         if signer.address != channel.config.payer_authorizer:
             raise WalletUnusable(
@@ -208,8 +192,9 @@ class ChannelsCommand:
         return signer
 
     def _chain(self) -> ChannelChain:
-        named = self.rpc_url or self.env.get(wallet_source.RPC_ENVIRONMENT, "").strip()
-        if not named and (sandbox := sandbox_file.nearest(self.env, self.folder)) is not None:
+        options = self._options
+        named = options.named(options.rpc_url, wallet_source.RPC_ENVIRONMENT)
+        if not named and (sandbox := sandbox_file.nearest(options.env, options.folder)) is not None:
             named = sandbox.evm.rpc_url
         if urlsplit(named).scheme not in ("http", "https"):
             raise WalletUnusable(
@@ -231,24 +216,13 @@ def _offer(quote: Quote | Answer, channel: Channel) -> Offer:
     return next((one for one in offers if channel.fits(one)), channel.offer)
 
 
-def _refund_payload(channel: Channel, authorizer: EvmSigner) -> dict[str, Any]:
-    """The voucher in it says nothing new: what the server knows as charged already."""
-    digest = voucher_digest(chain_id_of(channel.network), channel.raw_id, channel.base)
-    voucher = {
-        "channelId": channel.id,
-        "maxClaimableAmount": str(channel.base),
-        "signature": authorizer.sign_digest(digest),
-    }
-    return {"type": "refund", "channelConfig": channel.config, "voucher": voucher}
-
-
 def _refusal(
     reply: Reply, channel: Channel, receipt: Settlement | None, request_id: str
 ) -> PaymentRejected | CallFailed:
     if reply.status != 402:
         return failure(reply, url=channel.url, request_id=request_id, payment=None, now=time.time())
-    challenge = channel_outcomes.challenge_of(reply)
-    reason = (receipt.error_reason if receipt else None) or (challenge.error if challenge else "no reason given")
+    answered = challenge.of(reply)
+    reason = (receipt.error_reason if receipt else None) or (answered.error if answered else "no reason given")
     return PaymentRejected(
         f"the server does not pay the rest back: {reason[:200]}",
         reason=reason,

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from coinslot import channel_wallet, sandbox_file, server_address, wallet_source
+from coinslot import channel_wallet, sandbox_file, wallet_source
 from coinslot.address import is_loopback
-from coinslot.channel_wallet import ChannelOptions
 from coinslot.errors import InvalidCall
+from coinslot.options import Options
 from coinslot.payment_folder import PaymentFolder
 from coinslot.prices import dollars
 from coinslot.signer import Signer
 from coinslot.state_folder import state_folder
-from shared.x402.networks import Rail
 
 SANDBOX_MAX_PRICE = Decimal("0.10")
 MAX_PRICE_ENVIRONMENT = "COINSLOT_MAX_PRICE"
@@ -41,48 +40,30 @@ class Configuration:
     warnings: tuple[str, ...]
 
 
-def find(
-    *,
-    url: str | None,
-    key_file: str | None,
-    rail: Rail,
-    rpc_url: str | None,
-    max_price: Decimal | None,
-    env: Mapping[str, str],
-    folder: Path,
-    channel: ChannelOptions | None = None,
-) -> Configuration:
+def find(options: Options) -> Configuration:
     """The configuration of this machine's buyer. An option goes before the environment, and the environment before the sandbox.
-
-    Args:
-        url, key_file, rpc_url, max_price: the options; None where it was not given.
-        folder: where the search for a sandbox file starts.
-        channel: how calls are paid out of a channel; None: one by one.
 
     Raises:
         WalletUnusable: there is no wallet.
         InvalidCall: no server is named; or the wallet is not a sandbox's, and nothing limits the price.
     """
-    key = "" if channel is None else channel.delegated_key(key_file, env)
-    source = wallet_source.find(key_file=key or key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
-    signer, is_sandbox = source.signer, source.sandbox is not None
-    payments = _sandbox_folder(source.path, env) if is_sandbox else PaymentFolder(state_folder(env))
-    if key:  # the sandbox's wallet may have opened its channel
-        payments, is_sandbox = _folder_with_channel(signer, payment_folders(env, folder))
-    base_url = server_address.find(url, env=env, sandbox=sandbox_file.nearest(env, folder) if is_sandbox else None)
-    if key:
-        signer = channel_wallet.delegated(signer, payments.channels, base_url)
-    elif channel is not None and channel.uses_channel(env):
-        signer = channel.signer(signer, payments.channels, base_url, env)
+    key_file, env = channel_wallet.delegated_key(options), options.env
+    source = wallet_source.find(replace(options, key_file=key_file or options.key_file))
+    sandbox = source.sandbox
+    payments = _sandbox_folder(source.path, env) if sandbox else PaymentFolder(state_folder(env))
+    if key_file:  # the sandbox's wallet may have opened its channel
+        payments, is_sandbox = _folder_with_channel(source.signer, payment_folders(options))
+        sandbox = sandbox_file.nearest(env, options.folder) if is_sandbox else None
+    base_url = options.server(sandbox)
     warnings = [source.warning] if source.warning else []
     if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         warnings.append("the server's address is not https: others on the way can read the call and change its price")
     return Configuration(
-        signer=signer,
+        signer=channel_wallet.signer(options, source.signer, payments.channels, base_url),
         base_url=base_url,
-        max_price=_limit(max_price, env, is_sandbox=is_sandbox),
+        max_price=_limit(options, is_sandbox=sandbox is not None),
         payments=payments,
-        is_sandbox=is_sandbox,
+        is_sandbox=sandbox is not None,
         warnings=tuple(warnings),
     )
 
@@ -95,12 +76,11 @@ def _folder_with_channel(signer: Signer, folders: Sequence[tuple[PaymentFolder, 
     return folders[0]
 
 
-def payment_folders(env: Mapping[str, str], folder: Path) -> list[tuple[PaymentFolder, bool]]:
+def payment_folders(options: Options) -> list[tuple[PaymentFolder, bool]]:
     """Every folder that has this user's payments, and whether it is the sandbox's."""
-    found = [(PaymentFolder(state_folder(env)), False)]
-    sandbox = sandbox_file.find(env, folder)
-    if sandbox is not None:
-        found.append((_sandbox_folder(sandbox, env), True))
+    found = [(PaymentFolder(state_folder(options.env)), False)]
+    if sandbox := sandbox_file.find(options.env, options.folder):
+        found.append((_sandbox_folder(sandbox, options.env), True))
     return found
 
 
@@ -114,10 +94,10 @@ def _sandbox_folder(path: Path, env: Mapping[str, str]) -> PaymentFolder:
     return PaymentFolder(path.parent if os.access(path.parent, os.W_OK) else state_folder(env) / "sandbox")
 
 
-def _limit(option: Decimal | None, env: Mapping[str, str], *, is_sandbox: bool) -> Decimal:
-    if option is not None:
-        return option
-    if text := env.get(MAX_PRICE_ENVIRONMENT, "").strip():
+def _limit(options: Options, *, is_sandbox: bool) -> Decimal:
+    if options.max_price is not None:
+        return options.max_price
+    if text := options.env.get(MAX_PRICE_ENVIRONMENT, "").strip():
         try:
             return dollars(text)
         except ValueError as error:

@@ -32,7 +32,6 @@ class DeadlineNetwork(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """As httpcore says."""
         return _Stream(self, self._sockets.connect_tcp(host, port, timeout, local_address, socket_options))
 
     def left_s(self) -> float:

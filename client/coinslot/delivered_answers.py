@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 import anyio
 from anyio.abc import TaskGroup
@@ -28,7 +27,7 @@ class DeliveredAnswers:
 
     @property
     def paths(self) -> frozenset[Path]:
-        """The files that are still there."""
+        """The files that were not removed yet."""
         return frozenset(saved.path for saved in self._waiting)
 
     async def _remove(self, saved: SavedPayment) -> None:
@@ -40,9 +39,7 @@ class DeliveredAnswers:
         await self._tasks.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             for saved in self._waiting:
                 saved.remove()

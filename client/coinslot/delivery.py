@@ -25,7 +25,6 @@ from coinslot import challenge
 from coinslot.answer import Answer, answer_of
 from coinslot.errors import (
     CallFailed,
-    ChallengeRefused,
     Charged,
     CoinslotError,
     OutcomeUnknown,
@@ -40,7 +39,7 @@ from coinslot.receipt import receipt_of, shows_charge
 from shared.x402.evm_channel import SCHEME as CHANNEL
 
 SETTLED_LATE_S = 600
-"""How long after its expiry a payment may still turn out to be settled: the server looks at refused payments once more."""
+"""How long after its expiry the server may report that a payment was settled: it looks at refused payments once more."""
 ANSWERS_KEPT_S = 24 * 3600
 """How long the server keeps an answer."""
 VOUCHERS_KEPT_S = 600
@@ -76,7 +75,7 @@ async def deliver(
     """Send the payment until there is an answer.
 
     Args:
-        on_progress: is told of each pause.
+        on_progress: receives each pause.
         in_doubt: the payment was sent before, and that attempt may have been charged.
 
     Raises:
@@ -105,7 +104,8 @@ async def _attempt(
     exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool, was_sent: bool
 ) -> Answer:
     try:
-        reply = await exchange.post(payment.url, payment.body, {HEADER: payment.header, "x-request-id": request_id})
+        headers = {HEADER: payment.header, "x-request-id": request_id}
+        reply = await exchange.send("POST", payment.url, payment.body, headers)
     except ConnectionLost as lost:
         raise _lost(lost, payment, request_id=request_id, was_sent=was_sent or lost.sent) from None
     if reply.status == 200:
@@ -129,8 +129,9 @@ def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, was_
 
 def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> PaymentRejected:
     """A 402 means "not charged", unless its receipt or an earlier attempt says otherwise."""
-    receipt, quote = receipt_of(reply), _quote(reply)
-    reason = (receipt.error_reason if receipt else None) or _stated_reason(quote)
+    receipt, answered = receipt_of(reply), challenge.of(reply)
+    stated = answered.error[:MAX_DETAIL_CHARS] if answered else ""
+    reason = (receipt.error_reason if receipt else None) or stated or "no reason given"
     age_s = time.time() - payment.signed_at
     charged: Charged
     if payment.offer.scheme == CHANNEL:
@@ -154,17 +155,6 @@ def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt
         payment=payment,
         status=reply.status,
         receipt=receipt,
-        challenge=None if quote is None else quote.challenge,
+        challenge=answered,
         request_id=request_id_of(reply) or request_id,
     )
-
-
-def _quote(reply: Reply) -> challenge.Quote | None:
-    try:
-        return challenge.read(reply)
-    except ChallengeRefused:
-        return None
-
-
-def _stated_reason(quote: challenge.Quote | None) -> str:
-    return (quote.challenge.error[:MAX_DETAIL_CHARS] if quote else "") or "no reason given"

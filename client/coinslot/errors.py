@@ -107,7 +107,7 @@ class CoinslotError(Exception):
 
     @property
     def worth_keeping(self) -> bool:
-        """Whether the payment should be kept: sending it again can still bring the answer, or show that nothing was charged."""
+        """Whether the payment should be kept: sending it again can bring the answer, or show that nothing was charged."""
         return self.payment is not None and (self.charged == "unknown" or self.repeatable)
 
 
@@ -142,7 +142,7 @@ class ChallengeRefused(NothingPaid):
     """The 402 is malformed, contradicts itself, or is for another resource."""
 
     code = "challenge_refused"
-    _next_step = "Look at the challenge with --show-challenge, and tell the server's operator."
+    _next_step = "Look at the challenge with --show-challenge, and report it to the server's operator."
 
 
 class NoPayableOffer(NothingPaid):

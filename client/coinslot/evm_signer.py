@@ -10,7 +10,7 @@ from coincurve import PrivateKey
 
 from coinslot.errors import WalletUnusable
 from coinslot.offer_terms import atomic_price, check_method, check_terms, known_token
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402.evm import address_of, transfer_digest
 from shared.x402.networks import EVM_USDC, EvmToken, Rail
@@ -29,7 +29,7 @@ def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> EvmSigner:
     return EvmSigner(bytes.fromhex(secret), network=network)
 
 
-class EvmSigner:
+class EvmSigner(Signer):
     """An account that holds USDC.
 
     Args:
@@ -48,16 +48,14 @@ class EvmSigner:
         except ValueError:
             raise WalletUnusable("the wallet's key is not a secp256k1 private key") from None
         self._token = known_token(EVM_USDC, network, "USDC contract")
-        self.rail = Rail.ETHEREUM if network == ETHEREUM else Rail.BASE
-        self.network = network
-        self.asset = "USDC"
-        self.address = address_of(self._key.public_key)
-
-    def __repr__(self) -> str:
-        return f"EvmSigner({self.address} on {self.network})"
+        super().__init__(
+            Rail.ETHEREUM if network == ETHEREUM else Rail.BASE,
+            network=network,
+            asset="USDC",
+            address=address_of(self._key.public_key),
+        )
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
         check_terms(offer, self.network)
         check_token(offer, self._token)
         check_method(offer, "eip3009")

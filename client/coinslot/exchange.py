@@ -1,7 +1,7 @@
 """HTTP requests with limits in time and size: what both exchanges share.
 
-They use httpcore itself. httpx's client also reads cookies and the address of a redirect, and raises for what it cannot read
-the same errors as for a request that it has not sent.
+They use httpcore itself. httpx also reads cookies and the address of a redirect. When it cannot read them, it raises the same
+errors as for a request that it has not sent.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+import certifi
 import httpcore
-import httpx
 
 from coinslot.address import is_loopback
 
 CONNECT_TIMEOUT_S = 5.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
-_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Environment variables that name root certificates, for httpx."""
 
 # All that httpcore raises before it writes the first byte of a request. After any other error the request may have arrived.
 _BEFORE_SENDING = (
@@ -65,11 +63,8 @@ class Exchange(Protocol):
     The steps of a purchase are written once, as coroutines. With a BlockingExchange they never wait for an event loop.
     """
 
-    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        """POST exactly these bytes as JSON. Raises ConnectionLost."""
-
-    async def get(self, url: str) -> Reply:
-        """GET a document. Raises ConnectionLost."""
+    async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
+        """Send exactly these bytes as JSON. Raises ConnectionLost."""
 
     async def pause(self, seconds: float) -> None:
         """Wait."""
@@ -109,54 +104,63 @@ class Received:
 
 def pool_options(base_url: str) -> dict[str, Any]:
     """The arguments of httpcore's pool. A proxy from the environment is not used for a server on this host."""
-    trust_env = not is_loopback(base_url)
+    is_here = is_loopback(base_url)
+    env = {} if is_here else os.environ
     return {
-        "ssl_context": _tls_context(trust_env, *(os.environ.get(name) for name in _TRUSTED)),
-        "proxy": _proxy(base_url) if trust_env else None,
+        "ssl_context": _tls_context(env.get("SSL_CERT_FILE", ""), env.get("SSL_CERT_DIR", "")),
+        "proxy": None if is_here else _proxy(base_url),
         "max_connections": 100,
         "keepalive_expiry": 5.0,
     }
 
 
 @functools.cache
-def _tls_context(trust_env: bool, *trusted: str | None) -> ssl.SSLContext:
-    """One for all clients of a process: httpx reads every root certificate for each context, which takes 25 ms of CPU time.
+def _tls_context(file: str, folder: str) -> ssl.SSLContext:
+    """One for all exchanges of a process: to read every root certificate takes 25 ms of CPU time.
 
     Args:
-        trusted: what _TRUSTED say now: httpx reads them.
+        file, folder: of root certificates. The file goes first; without both, the public ones of certifi are trusted.
     """
-    return httpx.create_ssl_context(trust_env=trust_env)
+    if folder and not file:
+        return ssl.create_default_context(capath=folder)
+    return ssl.create_default_context(cafile=file or certifi.where())
 
 
 def _proxy(base_url: str) -> httpcore.Proxy | None:
     """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for a server."""
     parts, proxies = urlsplit(base_url), getproxies()
     address = proxies.get(parts.scheme) or proxies.get("all")
-    if not address or proxy_bypass(parts.netloc):
+    if not address or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
-    proxy = httpx.Proxy(address if "://" in address else f"http://{address}")
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
     return httpcore.Proxy(
-        httpcore.URL(scheme=proxy.url.raw_scheme, host=proxy.url.raw_host, port=proxy.url.port, target=b"/"),
-        auth=proxy.raw_auth,
+        httpcore.URL(scheme=proxy.scheme, host=proxy.hostname or "", port=proxy.port, target="/"),
+        auth=(unquote_to_bytes(proxy.username), unquote_to_bytes(proxy.password or "")) if proxy.username else None,
     )
 
 
-def request_options(url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+def request_options(
+    method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float
+) -> dict[str, Any]:
     """The arguments of httpcore's request.
 
     Args:
+        body: None for none, which claims no type.
         timeout_s: longest wait for one step of it.
     """
     return {
+        "method": method,
+        "url": url,
         "headers": {
-            "host": urlsplit(url).netloc,
+            "host": urlsplit(url).netloc.rpartition("@")[2],
             "accept": "application/json",
             # A few hundred bytes can be hundreds of megabytes that were compressed.
             "accept-encoding": "identity",
             "user-agent": "coinslot",
+            **({} if body is None else {"content-type": "application/json"}),
             **headers,
         },
-        "content": body,
+        "content": body if method == "GET" else body or b"",
         "extensions": {
             "timeout": {
                 "connect": min(timeout_s, CONNECT_TIMEOUT_S),
@@ -164,11 +168,6 @@ def request_options(url: str, body: bytes | None, headers: Mapping[str, str], ti
             }
         },
     }
-
-
-def as_json(body: bytes | None, headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a POST. No body claims no type."""
-    return {**({} if body is None else {"content-type": "application/json"}), **headers}
 
 
 def connection_lost(error: Exception, timeout_s: float) -> ConnectionLost:

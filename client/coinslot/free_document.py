@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from coinslot.address import checked_base
 from coinslot.errors import CallFailed, Unreachable
 from coinslot.exchange import ConnectionLost, Exchange
 
+T = TypeVar("T")
 
-async def fetch(exchange: Exchange, url: str) -> bytes:
-    """The content of a document.
+
+async def fetch(exchange: Exchange, base_url: str, path: str, decode: Callable[[bytes], T], *, kind: str) -> T:
+    """A document, decoded.
+
+    Args:
+        kind: of document, for the error.
 
     Raises:
-        CallFailed: the server has no such document.
+        CallFailed: the server has no such document, or it has another form.
         Unreachable: the server did not answer.
     """
+    url = checked_base(base_url) + path
     try:
-        reply = await exchange.get(url)
+        reply = await exchange.send("GET", url)
     except ConnectionLost as lost:
         raise Unreachable(f"{url}: {lost}") from None
     if reply.status != 200:
         raise CallFailed(f"{url} answered {reply.status}", status=reply.status)
-    return reply.body
+    try:
+        return decode(reply.body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, TypeError, KeyError, AttributeError):
+        raise CallFailed(f"{url} is not {kind}", status=200) from None

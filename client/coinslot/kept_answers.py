@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import msgspec
 
 from coinslot.answer import Answer
-from coinslot.payment_folder import SavedPayment, write_through
-from coinslot.state_folder import sync_folder
+from coinslot.payment_folder import SavedPayment
+from coinslot.state_folder import write_file
 from shared.x402.wire import Settlement
 
 
@@ -22,15 +20,7 @@ class _Kept(msgspec.Struct, frozen=True, rename="camel"):
 
 def keep(saved: SavedPayment, answer: Answer) -> None:
     """Have the answer on the disk. Raises OSError when it is not."""
-    content = msgspec.json.encode(_Kept(answer.raw, answer.receipt, answer.request_id))
-    unfinished = saved.answer_path.with_suffix(".new")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        write_through(descriptor, content)
-    finally:
-        os.close(descriptor)
-    os.rename(unfinished, saved.answer_path)
-    sync_folder(saved.path.parent)
+    write_file(saved.answer_path, msgspec.json.encode(_Kept(answer.raw, answer.receipt, answer.request_id)))
 
 
 def find(saved: SavedPayment) -> Answer | None:

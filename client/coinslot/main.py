@@ -22,17 +22,20 @@ With --json, standard output is one object: {"ok": true, "status", "price": {"am
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.prices import dollars
-from coinslot.stopping import Terminated, terminable
 from shared.x402.networks import Rail
 
 RAILS = tuple(Rail)
@@ -56,7 +59,7 @@ _CAPS = """environment, beside that of the other commands:
     COINSLOT_CAP_TOTAL         most that all calls may cost
     COINSLOT_CAP_PER_ENDPOINT  a day's caps of single endpoints: echo=0.05,render-pro=1 (optional)
     COINSLOT_CAPS_FILE         JSON file with perCall, perDay, total, perEndpoint, instead
-    COINSLOT_PAGE_DELTA_RAIL      xrpl-rlusd: offer page_delta, which pays from a wallet of its own
+    COINSLOT_PAGE_DELTA_RAIL      xrpl-rlusd: offer page_delta, which pays from another wallet
     COINSLOT_PAGE_DELTA_KEY_FILE  file of that wallet's family seed, mode 0600
     COINSLOT_PAGE_DELTA_RPC_URL   node of the XRP Ledger
 Without a key or caps, only the free tools are served.
@@ -70,16 +73,31 @@ class _Parser(argparse.ArgumentParser):
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from importlib.metadata import PackageNotFoundError, version  # costs 20 ms
+        from coinslot.version import version
 
-        for distribution in ("coinslot-client", "coinslot"):  # the buyer alone; the checkout of the service
-            try:
-                print(f"coinslot {version(distribution)}")
-            except PackageNotFoundError:
-                continue
-            parser.exit()
-        print("coinslot (not installed)")
+        print(f"coinslot {version() or '(not installed)'}")
         parser.exit()
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Handle SIGTERM like Ctrl-C in this block, so that an open payment is saved. Tools with a time limit send SIGTERM."""
+
+    def end(*_: object) -> NoReturn:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # where Python handles no signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,9 +106,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the caller: >&-. Do not buy an answer that nobody can read.
         return 1
     try:
-        with terminable():
+        with _terminable():
             return _run(arguments)
-    except Terminated:
+    except _Terminated:
         return 143
     except KeyboardInterrupt:
         return 130
@@ -105,9 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        options = _parser().parse_args(arguments)
         # The commands' modules import the HTTP client and the signing library, which --help does not need.
-        return _command(options)
+        return _command(_parser().parse_args(arguments))
     except SystemExit as finished:
         return int(finished.code or 0)
     except CoinslotError as error:
@@ -117,93 +134,58 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
 
 
-def _command(options: argparse.Namespace) -> int:
+def _command(arguments: argparse.Namespace) -> int:
+    from coinslot.options import Options
     from coinslot.output import Output
 
-    output, env, folder = Output(as_json=options.json), os.environ, Path.cwd()
-    match options.command:
-        case "channels" if options.action == "list":
+    output, names = Output(as_json=arguments.json), {field.name for field in dataclasses.fields(Options)} - {"rail"}
+    options = Options(
+        rail=Rail(getattr(arguments, "rail", RAILS[0])),
+        env=os.environ,
+        folder=Path.cwd(),
+        **{name: value for name, value in vars(arguments).items() if name in names},
+    )
+    match arguments.command:
+        case "channels" if arguments.action == "list":
             from coinslot import channels_command
 
-            return channels_command.show(output, env=env, folder=folder)
-        case "channels" if options.action != "open":
+            return channels_command.show(options, output)
+        case "channels" if arguments.action != "open":
             from coinslot.channels_command import ChannelsCommand
 
-            channels = ChannelsCommand(
-                output=output,
-                key_file=options.key_file,
-                rpc_url=options.rpc_url,
-                channel_key_file=options.channel_key_file,
-                rail=Rail(options.rail),
-                timeout_s=options.timeout,
-                env=env,
-                folder=folder,
-            )
-            return (
-                channels.refund(options.channel) if options.action == "refund" else channels.withdraw(options.channel)
-            )
+            command = ChannelsCommand(options, output)
+            return (command.refund if arguments.action == "refund" else command.withdraw)(arguments.channel)
         case "call" | "channels":
-            from coinslot.call_command import CallCommand, CallOptions
-            from coinslot.channel_wallet import ChannelOptions
+            from coinslot.call_command import CallCommand
 
-            opens = options.command == "channels"
-            call = CallOptions(
-                name=options.name,
-                body=options.body,
-                url=options.url,
-                key_file=options.key_file,
-                rail=Rail(options.rail),
-                rpc_url=options.rpc_url,
-                max_price=options.max_price,
-                timeout_s=options.timeout,
-                show_challenge=not opens and options.show_challenge,
-                resume=None if opens else options.resume,
-                channel=ChannelOptions(
-                    "channel" if opens else options.scheme,
-                    options.deposit,
-                    opens,
-                    options.channel_key_file if opens else None,
-                ),
-            )
-            return CallCommand(call, output, env=env, folder=folder).run()
+            return CallCommand(
+                options,
+                output,
+                name=arguments.name,
+                body=arguments.body,
+                resume=arguments.resume,
+                show_challenge=arguments.show_challenge,
+            ).run()
         case "catalogue":
             from coinslot import catalogue_command
 
-            return catalogue_command.run(output, url=options.url, timeout_s=options.timeout, env=env, folder=folder)
+            return catalogue_command.run(options, output)
         case "resume":
             from coinslot.resume_command import ResumeCommand
 
-            return ResumeCommand(output, timeout_s=options.timeout, env=env, folder=folder).run(options.files)
+            return ResumeCommand(options, output).run(arguments.files)
         case "spent":
             from coinslot import spent_command
 
-            return spent_command.run(output, env=env, folder=folder)
+            return spent_command.run(options, output)
         case "mcp":
             from coinslot import mcp_command
-            from coinslot.channel_wallet import ChannelOptions
 
-            return mcp_command.run(
-                url=options.url,
-                key_file=options.key_file,
-                rail=Rail(options.rail),
-                rpc_url=options.rpc_url,
-                timeout_s=options.timeout,
-                http_port=options.http,
-                env=env,
-                folder=folder,
-                channel=ChannelOptions(options.scheme),
-            )
+            return mcp_command.run(options, http_port=arguments.http)
         case _:
             from coinslot import wallet_command
 
-            return wallet_command.run(
-                output,
-                key_file=options.key_file,
-                rail=Rail(options.rail),
-                rpc_url=options.rpc_url,
-                env=env,
-                folder=folder,
-            )
+            return wallet_command.run(options, output)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -233,13 +215,13 @@ def _parser() -> argparse.ArgumentParser:
     opening.add_argument("name", metavar="NAME", help="the call, e.g. echo")
     opening.add_argument("body", metavar="JSON", nargs="?", help="its body")
     opening.add_argument("--max-price", metavar="DOLLARS", type=_dollars, help="most that the call may cost")
-    opening.add_argument("--url", metavar="BASE", help="address of the server")
+    opening.set_defaults(scheme="channel", opens=True, resume=None, show_challenge=False)
     refund = actions.add_parser("refund", help="have the server pay back what is left", **shape)
     withdraw = actions.add_parser("withdraw", help="take out what is left without the server, after its delay", **shape)
     for action in (refund, withdraw):
         action.add_argument("channel", metavar="CHANNEL", help="how its id begins")
     for action in (opening, refund, withdraw):
-        action.add_argument("--channel-key-file", metavar="FILE", type=Path,
+        action.add_argument("--channel-key-file", metavar="FILE",
                             help="key that signs its calls (open: made when missing; default: the wallet's)")  # fmt: skip
 
     resume = commands.add_parser("resume", help="fetch the answers to payments that were interrupted", **shape)
@@ -253,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     mcp.set_defaults(json=False)
     mcp.add_argument("--http", metavar="PORT", type=_port, help="listen on 127.0.0.1:PORT instead of standard input")
-    for command in (call, catalogue, mcp):
+    for command in (call, catalogue, mcp, opening):
         command.add_argument("--url", metavar="BASE", help="address of the server")
     for command in (call, mcp):
         command.add_argument("--scheme", choices=("exact", "channel"),
@@ -262,7 +244,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--deposit", metavar="DOLLARS", type=_dollars,
                              help="what a deposit is to be (default: the least that the server takes)")  # fmt: skip
     for command in (call, catalogue, resume, mcp, opening, refund, withdraw):
-        command.add_argument("--timeout", metavar="SECONDS", type=_seconds, default=35.0,
+        command.add_argument("--timeout", dest="timeout_s", metavar="SECONDS", type=_seconds, default=35.0,
                              help="longest wait for one answer (default: 35)")  # fmt: skip
     for command in (call, wallet, mcp, opening, refund, withdraw):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")

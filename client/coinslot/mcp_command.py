@@ -7,22 +7,21 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from coinslot import configuration, gone_clients, page_delta_wallet, sandbox_file, server_address, spending_caps
+from coinslot import configuration, gone_clients, page_delta_wallet, spending_caps
 from coinslot.async_exchange import AsyncExchange
-from coinslot.channel_wallet import ChannelOptions
 from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
+from coinslot.options import Options
 from coinslot.spending_caps import Caps
-from shared.x402.networks import Rail
+from coinslot.version import version
 
 if TYPE_CHECKING:
     from coinslot.mcp_server import McpServer
@@ -31,45 +30,23 @@ HOST = "127.0.0.1"
 """No other: who can connect can spend up to the caps."""
 
 
-def run(
-    *,
-    url: str | None,
-    key_file: str | None,
-    rail: Rail,
-    rpc_url: str | None,
-    timeout_s: float,
-    http_port: int | None,
-    env: Mapping[str, str],
-    folder: Path,
-    channel: ChannelOptions | None = None,
-) -> int:
+def run(options: Options, *, http_port: int | None) -> int:
     """Serve until the client goes away, or until a signal. Returns 0.
 
     Args:
-        url, key_file, rpc_url: the options; None where they were not given.
-        timeout_s: longest wait for one answer of the server that sells.
         http_port: on HOST; None: standard input and output.
-        channel: the options about channels; None: none was given.
 
     Raises:
         InvalidCall: no server is named, the library of the protocol is not installed, or the port is taken.
         BrokenPipeError: the host of standard input and output has died.
     """
-    owner = configured(
-        url=url,
-        key_file=key_file,
-        rail=rail,
-        rpc_url=rpc_url,
-        env=env,
-        folder=folder,
-        channel=channel or ChannelOptions(),
-    )
+    owner = configured(options)
     said = [*(owner.wallet.warnings if owner.wallet else ()), *owner.missing]
-    if env.get(page_delta_wallet.RAIL_ENVIRONMENT):  # without the opt-in, only spend_status tells of it
+    if options.env.get(page_delta_wallet.RAIL_ENVIRONMENT):  # without the opt-in, only spend_status says so
         said += owner.page_delta_missing
     for line in said:
         print(f"coinslot mcp: {line}", file=sys.stderr)
-    anyio.run(_serve, owner, timeout_s, http_port)
+    anyio.run(_serve, owner, options.timeout_s, http_port)
     return 0
 
 
@@ -79,7 +56,7 @@ class Owner:
 
     Attributes:
         missing: what keeps the tools from paying, as sentences.
-        page_delta: of the tool with a wallet of its own.
+        page_delta: of the tool page_delta.
         page_delta_missing: what keeps that tool from paying.
     """
 
@@ -91,41 +68,24 @@ class Owner:
     page_delta_missing: tuple[str, ...]
 
 
-def configured(
-    *,
-    url: str | None,
-    key_file: str | None,
-    rail: Rail,
-    rpc_url: str | None,
-    env: Mapping[str, str],
-    folder: Path,
-    channel: ChannelOptions,
-) -> Owner:
+def configured(options: Options) -> Owner:
     """What the owner has configured. Raises InvalidCall: no server is named."""
+    options = replace(options, max_price=Decimal(0))  # the caps have one
     missing: list[str] = []
     own_missing: list[str] = []
     caps = wallet = own = None
     try:
-        caps = spending_caps.find(env)
+        caps = spending_caps.find(options.env)
     except InvalidCall as error:
         missing.append(error.sentences)
         own_missing.append(error.sentences)
     try:
-        wallet = configuration.find(
-            url=url,
-            key_file=key_file,
-            rail=rail,
-            rpc_url=rpc_url,
-            max_price=Decimal(0),  # the caps have one
-            env=env,
-            folder=folder,
-            channel=channel,
-        )
+        wallet = configuration.find(options)
     except CoinslotError as error:
         missing.append(error.sentences)
-    base_url = _base_url(url, env, folder) if wallet is None else wallet.base_url
+    base_url = options.server_without_wallet() if wallet is None else wallet.base_url
     try:
-        own = page_delta_wallet.find(env, base_url=base_url, folder=folder, other=wallet)
+        own = page_delta_wallet.find(options, base_url=base_url, other=wallet)
     except CoinslotError as error:
         own_missing.append(error.sentences)
     return Owner(base_url, caps, wallet, tuple(missing), own, tuple(own_missing))
@@ -176,7 +136,7 @@ async def _standard_streams(tools: McpServer) -> None:
     # A read of standard input cannot be interrupted, and dying at any moment loses nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    server = tools.server(_version())
+    server = tools.server(version())
     try:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
@@ -187,7 +147,7 @@ async def _standard_streams(tools: McpServer) -> None:
 
 
 def _has_no_reader(descriptor: int) -> bool:
-    """Whether the other end of a pipe or socket is closed. A host that only ends its server has closed the input alone."""
+    """Whether the other end of a pipe or socket is closed. A host that only ends its server has closed only the input."""
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
@@ -206,23 +166,6 @@ async def _http(tools: McpServer, port: int) -> None:
 
     listening = _listening(port)
     # With this host it takes only requests whose Host and Origin are of this machine: no page of a browser can call it.
-    app = gone_clients.watched(tools.server(_version()).streamable_http_app(host=HOST))
+    app = gone_clients.watched(tools.server(version()).streamable_http_app(host=HOST))
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
     await uvicorn.Server(config).serve(sockets=[listening])
-
-
-def _base_url(url: str | None, env: Mapping[str, str], folder: Path) -> str:
-    """Of a server whose calls cannot be paid. Raises InvalidCall."""
-    path = sandbox_file.find(env, folder)
-    return server_address.find(url, env=env, sandbox=None if path is None else sandbox_file.read(path))
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    for distribution in ("coinslot-client", "coinslot"):
-        try:
-            return version(distribution)
-        except PackageNotFoundError:
-            continue
-    return ""

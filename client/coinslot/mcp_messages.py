@@ -97,11 +97,11 @@ def look(answer_: Answer, *, tool: Tool) -> types.CallToolResult:
     if found is None:
         return answer(answer_, tool=tool)
     sentence, content = found
-    told = answer(
+    result = answer(
         dataclasses.replace(answer_, body=content, raw=msgspec.json.format(msgspec.json.encode(content))), tool=tool
     )
-    told.content.insert(0, types.TextContent(text=sentence))
-    return told
+    result.content.insert(0, types.TextContent(text=sentence))
+    return result
 
 
 def failure(error: CoinslotError) -> types.CallToolResult:

@@ -26,13 +26,13 @@ from coinslot.address import call_url
 from coinslot.answer import Answer
 from coinslot.async_exchange import AsyncExchange
 from coinslot.capped_buyer import CappedBuyer, headroom
+from coinslot.challenge import request_challenge
 from coinslot.delivered_answers import DeliveredAnswers
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.mcp_messages import FREE
 from coinslot.openapi_tools import Tool
 from coinslot.page_delta import NAME, PageDelta
 from coinslot.progress import Progress, Quoted, Sending
-from coinslot.request_challenge import request_challenge
 from coinslot.signer import Unpayable
 from coinslot.spending_journal import Left
 
@@ -64,7 +64,7 @@ class McpServer:
         buyer: None: only the free tools are listed.
         missing: what keeps it from paying, as sentences.
         delivered: keeps the files of answers that were just handed over.
-        page_delta: the tool with a wallet of its own; None: there is no such tool.
+        page_delta: the tool with a wallet for itself.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class McpServer:
         *,
         missing: tuple[str, ...],
         delivered: DeliveredAnswers,
-        page_delta: PageDelta | None = None,
+        page_delta: PageDelta,
     ) -> None:
         self._base_url = base_url
         self._exchange = exchange
@@ -102,9 +102,8 @@ class McpServer:
         with contextlib.suppress(CoinslotError):  # catalogue says so
             if self._buyer is not None:
                 tools += [mcp_messages.paid_tool(tool) for tool in await self._catalogue()]
-            if self._page_delta is not None:
-                listed = await self._page_delta.listed(await self._catalogue())
-                tools += [mcp_messages.paid_tool(tool) for tool in listed]
+            listed = await self._page_delta.listed(await self._catalogue())
+            tools += [mcp_messages.paid_tool(tool) for tool in listed]
         return types.ListToolsResult(tools=tools)
 
     async def _call(self, context: Context, request: types.CallToolRequestParams) -> types.CallToolResult:
@@ -114,7 +113,7 @@ class McpServer:
                 if wrong := openapi_tools.refusal(FREE[name][1], arguments):
                     raise InvalidCall(wrong)
                 return mcp_messages.result(await self._free(name, arguments))
-            if name == NAME and self._page_delta is not None:
+            if name == NAME:
                 tool = self._page_delta.tool(await self._catalogue())
                 _check(tool, arguments)
                 shown = partial(mcp_messages.look, tool=tool)
@@ -152,8 +151,7 @@ class McpServer:
             return {"server": self._base_url, "calls": [mcp_messages.item(tool) for tool in await self._catalogue()]}
         if name == "quote":
             return await self._quote(await self._named(arguments["endpoint"]), arguments.get("arguments", {}))
-        status = await self._status()
-        return status if self._page_delta is None else {**status, "pageDelta": await self._page_delta.status()}
+        return {**await self._status(), "pageDelta": await self._page_delta.status()}
 
     async def _quote(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         url = call_url(self._base_url, tool.endpoint)

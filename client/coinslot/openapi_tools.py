@@ -10,8 +10,8 @@ import jsonschema_rs
 import msgspec
 
 from coinslot import free_document
-from coinslot.address import checked_base, checked_name, tool_name
-from coinslot.errors import CallFailed, InvalidCall
+from coinslot.address import checked_name, tool_name
+from coinslot.errors import InvalidCall
 from coinslot.exchange import Exchange
 from shared.call_path import PATH_PREFIX
 from shared.money import Price
@@ -54,15 +54,15 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Tool, ...]:
     """The tools of the server, in its order. Calls whose schemas cannot be used are left out.
 
     Raises:
-        CallFailed: the server has no such document, or it has another form.
-        Unreachable: the server did not answer.
+        CallFailed, Unreachable: as free_document.fetch.
     """
-    url = checked_base(base_url) + "/openapi.json"
-    content = await free_document.fetch(exchange, url)
-    try:
-        return tools_of(msgspec.json.decode(content, type=dict[str, Any]))
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, TypeError, KeyError, AttributeError):
-        raise CallFailed(f"{url} is not an OpenAPI document of paid calls", status=200) from None
+    return await free_document.fetch(
+        exchange,
+        base_url,
+        "/openapi.json",
+        lambda content: tools_of(msgspec.json.decode(content, type=dict[str, Any])),
+        kind="an OpenAPI document of paid calls",
+    )
 
 
 def tools_of(document: dict[str, Any]) -> tuple[Tool, ...]:
@@ -91,7 +91,7 @@ def refusal(schema: dict[str, Any], value: object) -> str:
 
 
 def narrowed(schema: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The schema of an object with these members alone. Raises Unusable: it has none of them."""
+    """The schema of an object with only these members. Raises Unusable: it has none of them."""
     properties = schema.get("properties")
     kept = {name: properties[name] for name in names if name in properties} if isinstance(properties, dict) else {}
     if not kept:

@@ -32,21 +32,18 @@ class Output:
 
     Args:
         as_json: print one JSON object, in ASCII, on standard output, for errors too.
+
+    Attributes:
+        is_sandbox: whether test money pays, which is said beside every amount.
     """
 
     def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
+        self.as_json = as_json
         encoding = (sys.stdout.encoding or "").lower().replace("-", "")
         self._ascii = as_json or encoding != "utf8"
         self._out = None if as_json else _terminal(sys.stdout)
         self._err = None if as_json else _terminal(sys.stderr)
         self.is_sandbox = False
-        """Whether test money pays, which is said beside every amount."""
-
-    @property
-    def as_json(self) -> bool:
-        """Whether one JSON object is all that is printed."""
-        return self._as_json
 
     def note(self, text: str) -> None:
         """Print a line on standard error."""
@@ -66,7 +63,7 @@ class Output:
     def result(self, machine: Mapping[str, Any], human: str) -> None:
         """Print a command's result as JSON or as text. Raises OSError when it cannot be written."""
         self._end_progress()
-        text = msgspec.json.encode({"ok": True, **machine}).decode() if self._as_json else human
+        text = msgspec.json.encode({"ok": True, **machine}).decode() if self.as_json else human
         self._write(printable(text, ascii_only=self._ascii))
 
     def table(self, machine: Mapping[str, Any], header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -85,7 +82,7 @@ class Output:
     def answer(self, answer: Answer, payment: SignedPayment | None) -> None:
         """Print an answer. Its numbers and escapes are unchanged. Raises OSError when it cannot be written."""
         self._end_progress()
-        if self._as_json:
+        if self.as_json:
             self.result(documents.of_answer(answer, payment), "")
             return
         text = printable(msgspec.json.format(answer.raw, indent=2).decode(), ascii_only=self._ascii)
@@ -108,7 +105,7 @@ class Output:
         """
         self._end_progress()
         detail, hint = self.words(error, kept)
-        if self._as_json:
+        if self.as_json:
             self.document(documents.of_error(error, detail=detail, hint=hint, kept=kept))
             return
         wait = f"Wait {error.retry_after_s:g} s. " if error.retry_after_s else ""
@@ -141,7 +138,7 @@ class Output:
         if kept is None:
             return
         text = f"stopped after paying. Do not pay again: run `coinslot resume`, or add --resume {kept} to the same command."
-        if self._as_json:
+        if self.as_json:
             error = CoinslotError(text, charged="unknown", payment=payment)
             self.document({**documents.of_error(error, detail=text, hint="", kept=kept), "error": "stopped"})
         self.note(text)

@@ -1,6 +1,6 @@
 """The tool page_delta: what changed on a page since its wallet's last look. It is one call of render-pro, paid with RLUSD.
 
-The server compares with the last look of the same wallet, which is why the wallet is for this tool alone. What the wallet may
+The server compares with the last look of the same wallet, so the wallet pays for no other tool. What the wallet may
 hold is limited: a stolen key is worth what it holds, whatever the caps say.
 """
 
@@ -18,10 +18,10 @@ from coinslot.address import call_url
 from coinslot.answer import Answer
 from coinslot.async_exchange import AsyncExchange
 from coinslot.capped_buyer import CappedBuyer
+from coinslot.challenge import request_challenge
 from coinslot.errors import CoinslotError, InvalidCall, Unreachable, WalletUnusable
 from coinslot.openapi_tools import Tool, Unusable
 from coinslot.progress import Progress
-from coinslot.request_challenge import request_challenge
 from coinslot.xrpl_signer import XrplSigner
 
 NAME = "page_delta"
@@ -148,12 +148,12 @@ def narrowed(answer: Answer) -> tuple[str, dict[str, Any]] | None:
     body = answer.body
     if not isinstance(body, dict) or not isinstance(body.get("comparison"), dict):
         return None
-    told, since = body["comparison"], body["comparison"].get("previousObservedAt")
+    comparison, since = body["comparison"], body["comparison"].get("previousObservedAt")
     sentences = {
         "new": "This is the wallet's first look at the page: the baseline of the next one.",
         "same": f"The page says the same as at the look of {since}.",
-        "changed": f"The page changed since the look of {since}: lines added {told.get('addedLines')}, "
-        f"removed {told.get('removedLines')}.",
+        "changed": f"The page changed since the look of {since}: lines added {comparison.get('addedLines')}, "
+        f"removed {comparison.get('removedLines')}.",
         "removed": f"The page was there at the look of {since}, and now the site says that it is gone.",
     }
-    return sentences.get(str(told.get("status")), ""), {name: body[name] for name in MEMBERS if name in body}
+    return sentences.get(str(comparison.get("status")), ""), {name: body[name] for name in MEMBERS if name in body}

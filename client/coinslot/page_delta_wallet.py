@@ -1,23 +1,17 @@
-"""The wallet of the tool page_delta: one of its own on the XRP Ledger, which its owner opts in to with the environment.
+"""The wallet of the tool page_delta, on the XRP Ledger. Its owner opts in with the environment.
 
-| environment                  | what it is                                                                      |
-|------------------------------|---------------------------------------------------------------------------------|
-| COINSLOT_PAGE_DELTA_RAIL     | the opt-in: ``xrpl-rlusd``; no other rail is taken                              |
-| COINSLOT_PAGE_DELTA_KEY_FILE | file of the wallet's family seed, which nobody but its owner may read (0600)    |
-| COINSLOT_PAGE_DELTA_RPC_URL  | node of the XRP Ledger: it tells what the wallet holds, and its sequence        |
-
-Nothing else goes before or after them: the key and the node of the other tools are not used.
+`coinslot mcp --help` lists the variables. The key and the node of the other tools are not used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
 
 from coinslot import configuration
 from coinslot.configuration import Configuration
 from coinslot.errors import InvalidCall, WalletUnusable
+from coinslot.options import Options
 from shared.x402.networks import Rail
 
 RAIL = Rail.XRPL_RLUSD
@@ -26,12 +20,11 @@ KEY_FILE_ENVIRONMENT = "COINSLOT_PAGE_DELTA_KEY_FILE"
 RPC_URL_ENVIRONMENT = "COINSLOT_PAGE_DELTA_RPC_URL"
 
 
-def find(env: Mapping[str, str], *, base_url: str, folder: Path, other: Configuration | None) -> Configuration:
+def find(options: Options, *, base_url: str, other: Configuration | None) -> Configuration:
     """The wallet, its server and its folder.
 
     Args:
         base_url: of the server that sells.
-        folder: the current folder.
         other: of the other tools.
 
     Raises:
@@ -39,11 +32,11 @@ def find(env: Mapping[str, str], *, base_url: str, folder: Path, other: Configur
         WalletUnusable: the key file cannot be used, or other people or tools can use the wallet, too.
     """
     names = (RAIL_ENVIRONMENT, KEY_FILE_ENVIRONMENT, RPC_URL_ENVIRONMENT)
-    values = {name: env.get(name, "").strip() for name in names}
+    values = {name: options.named(None, name) for name in names}
     if missing := [name for name, value in values.items() if not value]:
         raise InvalidCall(
             f"page_delta is not offered: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
-            hint=f"It pays with RLUSD on the XRP Ledger from a wallet of its own. To opt in, set {RAIL_ENVIRONMENT}={RAIL}, "
+            hint=f"It pays with RLUSD on the XRP Ledger from another wallet. To opt in, set {RAIL_ENVIRONMENT}={RAIL}, "
             f"{KEY_FILE_ENVIRONMENT} and {RPC_URL_ENVIRONMENT}.",
         )
     if values[RAIL_ENVIRONMENT] != RAIL:
@@ -53,13 +46,9 @@ def find(env: Mapping[str, str], *, base_url: str, folder: Path, other: Configur
     key_file = values[KEY_FILE_ENVIRONMENT]
     _check_private(Path(key_file))
     found = configuration.find(
-        url=base_url,
-        key_file=key_file,
-        rail=RAIL,
-        rpc_url=values[RPC_URL_ENVIRONMENT],
-        max_price=Decimal(0),  # the caps have one
-        env=env,
-        folder=folder,
+        replace(
+            options, url=base_url, key_file=key_file, rail=RAIL, rpc_url=values[RPC_URL_ENVIRONMENT], scheme="exact"
+        )
     )
     if other is not None and other.signer.address == found.signer.address:
         raise WalletUnusable("page_delta is not offered: its wallet is that of the other tools, and must be its own")

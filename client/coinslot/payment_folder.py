@@ -6,6 +6,7 @@ waits for the answer holds a lock on the file, which the system takes away when 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -46,7 +47,7 @@ class SavedPayment:
     """A payment and its file, which this process has locked.
 
     Attributes:
-        path: of the file. Its owner alone can read it.
+        path: of the file. Only its owner can read it.
         payment: the payment.
         reservation: its id in the folder's journal; empty when no caps were asked.
     """
@@ -67,13 +68,10 @@ class SavedPayment:
 
     def remove(self) -> None:
         """The answer has been taken, or there will be none. A file that cannot be removed stays, which is harmless."""
-        try:
+        with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
             self.answer_path.unlink(missing_ok=True)
-        except OSError:
-            pass
-        finally:
-            self.release()
+        self.release()
 
     def release(self) -> None:
         """Keep the file, and let others send the payment."""
@@ -86,7 +84,7 @@ class PaymentFolder:
     """A folder of open payments, with the log of what was spent.
 
     Args:
-        path: made with the first payment, for its owner alone.
+        path: made with the first payment. Only its owner can read it.
 
     Attributes:
         journal: of what was reserved under caps. Its file is made with the first reservation.
@@ -123,7 +121,7 @@ class PaymentFolder:
         descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            write_through(descriptor, content)
+            _write(descriptor, content)
             os.rename(unfinished, path)
             sync_folder(self.path)
         except BaseException:
@@ -168,23 +166,22 @@ def claim(path: Path) -> SavedPayment:
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):
             raise FileNotFoundError(path)
         with open(descriptor, "rb", closefd=False) as file:
-            payment, reservation = _decoded(file.read())
-            return SavedPayment(path, payment, descriptor, reservation=reservation)
-    except BlockingIOError:
+            saved = msgspec.json.decode(file.read(), type=_Saved)
+        return SavedPayment(path, _decoded(saved), descriptor, reservation=saved.reservation)
+    except BaseException as error:
         os.close(descriptor)
-        raise PaymentInUse(f"another process waits for the answer to {path}", hint="Wait until it has ended.") from None
-    except (ValueError, RecursionError):
-        os.close(descriptor)
-        raise InvalidCall(f"{path} is not a saved payment") from None
-    except BaseException:
-        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise PaymentInUse(
+                f"another process waits for the answer to {path}", hint="Wait until it has ended."
+            ) from None
+        if isinstance(error, ValueError | RecursionError):
+            raise InvalidCall(f"{path} is not a saved payment") from None
         raise
 
 
-def _decoded(content: bytes) -> tuple[SignedPayment, str]:
-    """The payment and its reservation. Raises ValueError, RecursionError."""
-    saved = msgspec.json.decode(content, type=_Saved)
-    payment = SignedPayment(
+def _decoded(saved: _Saved) -> SignedPayment:
+    """Raises ValueError."""
+    return SignedPayment(
         url=saved.url,
         body=saved.body,
         header=saved.payment_signature,
@@ -194,10 +191,9 @@ def _decoded(content: bytes) -> tuple[SignedPayment, str]:
         payer=saved.payer,
         signed_at=saved.signed_at,
     )
-    return payment, saved.reservation
 
 
-def write_through(descriptor: int, content: bytes) -> None:
+def _write(descriptor: int, content: bytes) -> None:
     """Return when the content is on the disk. Raises OSError."""
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)

@@ -1,4 +1,4 @@
-"""What a purchase tells of its progress, in this order, to the `on_progress` of its buyer."""
+"""The steps of a purchase that its `on_progress` receives, in this order."""
 
 from __future__ import annotations
 

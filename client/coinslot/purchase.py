@@ -12,11 +12,11 @@ from decimal import Decimal
 
 import msgspec
 
-from coinslot import bazaar, channel_outcomes, kept_answers
+from coinslot import channel_outcomes, kept_answers
 from coinslot import payment as payments
 from coinslot.address import call_url
 from coinslot.answer import Answer
-from coinslot.challenge import Quote
+from coinslot.challenge import Quote, request_challenge
 from coinslot.channel_store import ChannelStore
 from coinslot.delivery import RetryPolicy, deliver
 from coinslot.errors import (
@@ -33,7 +33,6 @@ from coinslot.exchange import Exchange
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment, claim
 from coinslot.progress import Progress, Quoted, Sending
-from coinslot.request_challenge import request_challenge
 from coinslot.wallet import Choice, Wallet
 from shared.call_path import PATH_PREFIX
 from shared.x402.evm_channel import SCHEME as CHANNEL
@@ -49,7 +48,8 @@ class Purchases:
     """Purchases from one server. The fields are the arguments of Buyer; `base_url` is checked already.
 
     Attributes:
-        reservation: returns the id of what was reserved in the folder's journal for the payment that was just signed.
+        reserve: is called before each payment is signed; what it raises prevents the signature.
+        reservation: returns the id that `reserve` got from the folder's journal, when the payment's file is written.
     """
 
     base_url: str
@@ -60,6 +60,7 @@ class Purchases:
     payments: PaymentFolder | None
     on_signed: Callable[[SignedPayment], None]
     on_progress: Callable[[Progress], None]
+    reserve: Callable[[Choice], None] = lambda _: None
     reservation: Callable[[], str] = lambda: ""
 
     async def call(self, name: str, body: object, *, keep: bool) -> Answer:
@@ -74,12 +75,13 @@ class Purchases:
         self.on_progress(Quoted(choice.price, signer.asset, signer.network, signer.address))
         if choice.offer.scheme == CHANNEL:
             await self._resume_vouchers()
+        attempt = functools.partial(self._paid, choice, quote, url, content, request_id=request_id, keep=keep)
         try:
-            return await self._paid(choice, quote, url, content, request_id=request_id, keep=keep)
+            return await attempt()
         except PaymentRejected as rejected:
             if not await self._corrected(rejected):
                 raise
-        return await self._paid(choice, quote, url, content, request_id=request_id, keep=keep)
+        return await attempt()
 
     async def resume(self, payment: SignedPayment | SavedPayment, *, keep: bool) -> Answer:
         """As Buyer.resume says."""
@@ -87,13 +89,10 @@ class Purchases:
         signed = payment.payment if isinstance(payment, SavedPayment) else payment
         return await self._deliver(signed, saved, request_id=uuid.uuid4().hex, keep=keep, in_doubt=True)
 
-    async def catalogue(self) -> tuple[bazaar.Item, ...]:
-        """As Buyer.catalogue says."""
-        return await bazaar.fetch(self.exchange, self.base_url)
-
     async def _paid(
         self, choice: Choice, quote: Quote, url: str, content: bytes | None, *, request_id: str, keep: bool
     ) -> Answer:
+        await self.exchange.run(lambda: self.reserve(choice))
         give_up_at = time.monotonic() + DEPOSIT_WAIT_S
         while True:
             try:
@@ -103,15 +102,7 @@ class Purchases:
                 if time.monotonic() > give_up_at:
                     raise
             await self.exchange.pause(DEPOSIT_POLL_S)
-        try:
-            saved = await self.exchange.run(lambda: self._save(payment))
-        except PaymentNotSaved:
-            await self._ended(lambda store: channel_outcomes.unsent(store, payment))
-            raise
-        except BaseException:
-            self._interrupted(payment)
-            raise
-        return await self._deliver(payment, saved, request_id=request_id, keep=keep, in_doubt=False)
+        return await self._deliver(payment, None, request_id=request_id, keep=keep, in_doubt=False)
 
     async def _resume_vouchers(self) -> None:
         """Send the vouchers whose process has died once more, before the server forgets their answers, and keep these."""
@@ -145,12 +136,13 @@ class Purchases:
         payments, payment = self.payments, rejected.payment
         if payments is None or payment is None or rejected.charged is not False:
             return False
-        return await self.exchange.run(
-            lambda: channel_outcomes.corrected(payments.channels, payment, rejected.challenge)
+        signed = channel_outcomes.signed(payment)
+        return signed is not None and await self.exchange.run(
+            lambda: channel_outcomes.corrected(payments.channels, signed.channel, rejected.challenge)
         )
 
     async def _ended(self, end: Callable[[ChannelStore], None]) -> None:
-        """Note in the store of channels what became of a payment. Where that fails, its voucher goes on counting."""
+        """Note in the store of channels what became of a payment. Where that fails, its voucher continues to count."""
         payments = self.payments
         if payments is not None:
             with contextlib.suppress(ChannelUnusable):
@@ -183,6 +175,7 @@ class Purchases:
     ) -> Answer:
         try:
             if not in_doubt:
+                saved = await self.exchange.run(lambda: self._save(payment))
                 self.on_signed(payment)
             self.on_progress(Sending(payment, None if saved is None else saved.path))
             answer = await deliver(
@@ -193,12 +186,8 @@ class Purchases:
                 on_progress=self.on_progress,
                 in_doubt=in_doubt,
             )
-        except CoinslotError as caught:
-            error = caught
-            if isinstance(error, Unreachable) and not in_doubt:
-                await self._ended(lambda store: channel_outcomes.unsent(store, payment))
-            else:
-                await self._ended(lambda store: channel_outcomes.failed(store, payment, error))
+        except CoinslotError as error:
+            await self._ended(functools.partial(channel_outcomes.failed, payment=payment, error=error))
             if error.charged is True:
                 self._log(payment, None, error.request_id or request_id, answered=False)
             if saved is not None:

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from coinslot import configuration, documents, resuming
 from coinslot.errors import CoinslotError, PaymentInUse
+from coinslot.options import Options
 from coinslot.output import Output
 from coinslot.payment_folder import PaymentFolder, SavedPayment, claim
 
 
 class ResumeCommand:
-    """One run of the command.
+    """One run of the command."""
 
-    Args:
-        timeout_s: longest wait for one HTTP answer.
-        env: the environment.
-        folder: the current folder.
-    """
-
-    def __init__(self, output: Output, *, timeout_s: float, env: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, options: Options, output: Output) -> None:
         self._output = output
-        self._timeout_s = timeout_s
-        self._folders = configuration.payment_folders(env, folder)
+        self._timeout_s = options.timeout_s
+        self._folders = configuration.payment_folders(options)
         self._documents: list[dict[str, Any]] = []
         self._to_remove: list[SavedPayment] = []
         self._code = 0
         self._count = 0
 
     def run(self, files: Sequence[Path]) -> int:
-        """Print each answer, and remove its payment's file. A payment that another process waits for is left alone.
+        """Print each answer, and remove its payment's file. A payment that another process waits for is skipped.
 
         Args:
             files: saved payments; none: all that are open.

@@ -1,7 +1,7 @@
-"""What a server asked for at its first use: network, asset, issuer, recipient, and the price of each endpoint.
+"""The terms of a server at its first use: network, asset, issuer, recipient, and the price of each endpoint.
 
 A server that was taken over, or someone on the way to it, can change its challenges. What they ask for later is compared with
-the first use, and the owner decides. The file is one for each server and rail, for its owner alone.
+the first use, and the owner decides. There is one file for each server and rail, which only its owner can read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from coinslot.errors import OfferDrifted
+from coinslot.state_folder import write_file
 from shared.money import Price
 from shared.x402.wire import Offer
 
@@ -61,7 +62,8 @@ class ShopPins:
         with self._locked():
             pins = self._checked(endpoint, offer, price)
             if endpoint not in pins.prices:
-                self._write(msgspec.structs.replace(pins, prices={**pins.prices, endpoint: price.text()}))
+                pins = msgspec.structs.replace(pins, prices={**pins.prices, endpoint: price.text()})
+                write_file(self.path, msgspec.json.format(msgspec.json.encode(pins), indent=2) + b"\n")
 
     def _checked(self, endpoint: str, offer: Offer, price: Price) -> Pins:
         seen = Pins(self._server, offer.network, offer.asset, str(offer.extra.get("issuer", "")), offer.pay_to, {})
@@ -86,15 +88,6 @@ class ShopPins:
             raise self._drifted("the pins cannot be read") from None
         return pins
 
-    def _write(self, pins: Pins) -> None:
-        unfinished = self.path.with_suffix(".new")
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(pins), indent=2) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(unfinished, self.path)
-
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """The lock is on the folder, because the file is replaced."""
@@ -104,7 +97,6 @@ class ShopPins:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 yield
-                os.fsync(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:

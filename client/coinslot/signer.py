@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 from shared.money import Price
 from shared.x402.networks import Rail
@@ -13,27 +14,29 @@ class Unpayable(Exception):
     """This signer does not pay the offer. The text says why."""
 
 
-class Signer(Protocol):
-    """An account on one network."""
+class Signer(ABC):
+    """An account on one network.
 
-    @property
-    def rail(self) -> Rail:
-        """The rail that it pays on."""
+    Attributes:
+        rail: that it pays on.
+        network: CAIP-2.
+        asset: symbol of the token that it pays with.
+        address: of the account.
+    """
 
-    @property
-    def network(self) -> str:
-        """CAIP-2."""
+    def __init__(self, rail: Rail, *, network: str, asset: str, address: str) -> None:
+        self.rail = rail
+        self.network = network
+        self.asset = asset
+        self.address = address
 
-    @property
-    def asset(self) -> str:
-        """The symbol of the token that it pays with."""
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.address} on {self.network})"
 
-    @property
-    def address(self) -> str:
-        """The account."""
-
+    @abstractmethod
     def quote(self, offer: Offer) -> Price:
-        """The price of the offer, after every check that must precede the signature. Raises Unpayable."""
+        """The price of the offer. Raises Unpayable unless a signature does nothing but pay that."""
 
+    @abstractmethod
     def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
         """The `payload` of a payment for this offer, valid from now (Unix seconds). Call `quote` first."""

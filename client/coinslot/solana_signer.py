@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from coinslot.errors import Unreachable, WalletUnusable
+from coinslot import node
+from coinslot.errors import WalletUnusable
 from coinslot.offer_terms import atomic_price, check_method, check_terms, known_token
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402.networks import SOLANA_USDC, Rail
 from shared.x402.solana import TOKEN_KEY, is_memo
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from solders.hash import Hash
     from solders.keypair import Keypair
 
-RPC_TIMEOUT_S = 10.0
 _HEX_SEED = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
 _BASE_UNITS, _UNITS_A_BYTE = 20_000, 400
 """Compute units: a transfer takes 6,200 at most, a memo 1,400 and 360 more for each byte."""
@@ -36,7 +36,7 @@ def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> SolanaSign
     return SolanaSigner(secret, network=network, rpc_url=rpc_url)
 
 
-class SolanaSigner:
+class SolanaSigner(Signer):
     """A wallet that holds USDC. It needs no SOL.
 
     Args:
@@ -53,16 +53,9 @@ class SolanaSigner:
         self._keypair = _keypair(secret.strip())
         self._token = known_token(SOLANA_USDC, network, "USDC mint")
         self._rpc_url = rpc_url
-        self.rail = Rail.SOLANA
-        self.network = network
-        self.asset = "USDC"
-        self.address = str(self._keypair.pubkey())
-
-    def __repr__(self) -> str:
-        return f"SolanaSigner({self.address} on {self.network})"
+        super().__init__(Rail.SOLANA, network=network, asset="USDC", address=str(self._keypair.pubkey()))
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
         token, extra = self._token, offer.extra
         check_terms(offer, self.network)
         if offer.asset != token.mint:
@@ -119,30 +112,11 @@ class SolanaSigner:
         ]
 
     def _blockhash(self) -> Hash:
-        import httpx
         from solders.hash import Hash
 
-        request = {"jsonrpc": "2.0", "id": 1, "method": "getLatestBlockhash", "params": [{"commitment": "confirmed"}]}
-        try:
-            answer = httpx.post(self._rpc_url, json=request, timeout=RPC_TIMEOUT_S)
-            found = msgspec.json.decode(answer.raise_for_status().content, type=_Answer)
-            return Hash(decode_base58(found.result.value.blockhash, 32))
-        except (httpx.HTTPError, httpx.InvalidURL, msgspec.MsgspecError, ValueError) as error:
-            raise Unreachable(
-                f"the Solana node gives no blockhash ({type(error).__name__})", hint="Is the node's address right?"
-            ) from None
-
-
-class _Blockhash(msgspec.Struct, frozen=True):
-    blockhash: str
-
-
-class _InContext(msgspec.Struct, frozen=True):
-    value: _Blockhash
-
-
-class _Answer(msgspec.Struct, frozen=True):
-    result: _InContext
+        call = {"jsonrpc": "2.0", "id": 1, "method": "getLatestBlockhash", "params": [{"commitment": "confirmed"}]}
+        with node.connected("Solana", self._rpc_url) as ask:
+            return Hash(decode_base58(ask(call)["result"]["value"]["blockhash"], 32))
 
 
 def _keypair(secret: str) -> Keypair:

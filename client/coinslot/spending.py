@@ -1,4 +1,4 @@
-"""The log of what was spent: one line of JSON for each payment that was charged, in a file of its owner alone."""
+"""The log of what was spent: one line of JSON for each payment that was charged, in a file that only its owner can read."""
 
 from __future__ import annotations
 

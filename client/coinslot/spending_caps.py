@@ -1,13 +1,7 @@
-"""The caps of a buyer whose calls a program chooses. They come from its owner's file and environment alone.
+"""The caps of a buyer whose calls a program chooses. They come only from its owner's file and environment.
 
-| cap         | environment                   | file          | limits                                                |
-|-------------|-------------------------------|---------------|-------------------------------------------------------|
-| per call    | COINSLOT_CAP_PER_CALL         | `perCall`     | the price of one call                                 |
-| per day     | COINSLOT_CAP_PER_DAY          | `perDay`      | the sum of a day, in UTC                              |
-| in total    | COINSLOT_CAP_TOTAL            | `total`       | the sum since the journal began                       |
-| per endpoint| COINSLOT_CAP_PER_ENDPOINT     | `perEndpoint` | a day's sum of the endpoints that it names            |
-
-Amounts are plain decimal text, in dollars. COINSLOT_CAPS_FILE names the file, which is JSON; the environment goes before it.
+`coinslot mcp --help` lists the variables, which go before the file. COINSLOT_CAPS_FILE names the file: JSON with `perCall`,
+`perDay` (UTC), `total` (since the journal began) and `perEndpoint` (a day's). Amounts are plain decimal text, in dollars.
 """
 
 from __future__ import annotations
@@ -24,9 +18,11 @@ from coinslot.errors import InvalidCall
 from coinslot.prices import dollars
 
 FILE_ENVIRONMENT = "COINSLOT_CAPS_FILE"
-PER_CALL_ENVIRONMENT = "COINSLOT_CAP_PER_CALL"
-PER_DAY_ENVIRONMENT = "COINSLOT_CAP_PER_DAY"
-TOTAL_ENVIRONMENT = "COINSLOT_CAP_TOTAL"
+ENVIRONMENTS = {
+    "per_call": "COINSLOT_CAP_PER_CALL",
+    "per_day": "COINSLOT_CAP_PER_DAY",
+    "total": "COINSLOT_CAP_TOTAL",
+}
 PER_ENDPOINT_ENVIRONMENT = "COINSLOT_CAP_PER_ENDPOINT"
 
 
@@ -35,8 +31,8 @@ class Caps:
     """Limits in dollars.
 
     Attributes:
-        per_endpoint: a day's limit of an endpoint, by its name or that of its tool. Endpoints without one have the day's cap
-            alone.
+        per_endpoint: a day's limit of an endpoint, by its name or that of its tool. Other endpoints have only the
+            day's cap.
     """
 
     per_call: Decimal
@@ -65,22 +61,15 @@ def find(env: Mapping[str, str]) -> Caps:
     """
     named = env.get(FILE_ENVIRONMENT, "").strip()
     file = _read(Path(named)) if named else _File()
-    texts = {
-        PER_CALL_ENVIRONMENT: file.per_call,
-        PER_DAY_ENVIRONMENT: file.per_day,
-        TOTAL_ENVIRONMENT: file.total,
-    }
-    texts = {name: env.get(name, "").strip() or text for name, text in texts.items()}
-    if missing := [name for name, text in texts.items() if not text]:
+    texts = {cap: env.get(name, "").strip() or getattr(file, cap) for cap, name in ENVIRONMENTS.items()}
+    if missing := [ENVIRONMENTS[cap] for cap, text in texts.items() if not text]:
         raise InvalidCall(
             f"no cap is set: {', '.join(missing)}",
             hint=f"Set them in dollars, e.g. {missing[0]}=0.01, or in the file that {FILE_ENVIRONMENT} names.",
         )
     per_endpoint = _listed(env.get(PER_ENDPOINT_ENVIRONMENT, "")) or file.per_endpoint
     return Caps(
-        per_call=_amount(PER_CALL_ENVIRONMENT, texts[PER_CALL_ENVIRONMENT]),
-        per_day=_amount(PER_DAY_ENVIRONMENT, texts[PER_DAY_ENVIRONMENT]),
-        total=_amount(TOTAL_ENVIRONMENT, texts[TOTAL_ENVIRONMENT]),
+        **{cap: _amount(ENVIRONMENTS[cap], text) for cap, text in texts.items()},
         per_endpoint={name: _amount(f"the cap of {name}", text) for name, text in per_endpoint.items()},
     )
 

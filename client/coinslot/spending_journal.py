@@ -1,7 +1,7 @@
 """The journal of what was reserved under the caps, before anything is signed. Several processes share the file.
 
 A reservation is a line, on the disk before `reserve` returns, and made under a lock (flock) on the file. A process that dies
-leaves its reservation, which goes on counting: its payment may have moved money. Another line ends a reservation, once. For a
+leaves its reservation, which continues to count: its payment may have moved money. Another line ends a reservation, once. For a
 payment that was not charged it is on the disk before the payment's file goes: after a crash in between, `coinslot resume` sends
 the payment again, and finds the reservation ended.
 
@@ -110,10 +110,10 @@ class SpendingJournal:
             return line.id
 
     def end(self, reservation: str, state: Ended, *, now: int) -> None:
-        """Say what became of a reservation. One that has ended stays as it is, and one of another journal is left alone.
+        """Say what became of a reservation. One that has ended stays as it is, and one of another journal is ignored.
 
         Raises:
-            JournalUnusable: it goes on counting.
+            JournalUnusable: it continues to count.
         """
         if not self._inode and not self.path.exists():
             return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
 import msgspec
 
 from coinslot import configuration
+from coinslot.options import Options
 from coinslot.output import Output
 from coinslot.spending import Spent
 from shared.call_path import PATH_PREFIX
@@ -18,11 +18,11 @@ from shared.networks import name_of
 SHOWN = 20
 
 
-def run(output: Output, *, env: Mapping[str, str], folder: Path) -> int:
+def run(options: Options, output: Output) -> int:
     """Print the newest payments and the sums by network and asset. Test money is summed up apart. Returns 0. Raises OSError."""
     payments: list[tuple[Spent, bool]] = []
     open_files: list[Path] = []
-    for kept, is_sandbox in configuration.payment_folders(env, folder):
+    for kept, is_sandbox in configuration.payment_folders(options):
         payments += [(spent, is_sandbox) for spent in kept.spending.read()]
         open_files += kept.files()
     payments.sort(key=lambda one: one[0].at)

@@ -18,6 +18,18 @@ def state_folder(env: Mapping[str, str]) -> Path:
     return (Path(base) if os.path.isabs(base) else Path("~/.local/state").expanduser()) / "coinslot"
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Replace a file that only its owner can read. It and its name are on the disk when this returns. Raises OSError."""
+    unfinished = path.with_suffix(".new")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    os.rename(unfinished, path)
+    sync_folder(path.parent)
+
+
 def sync_folder(path: Path) -> None:
     """Return when the names of its files are on the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

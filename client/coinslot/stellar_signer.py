@@ -1,13 +1,14 @@
-"""Pays USDC on Stellar: signs a transfer that the facilitator sends in a transaction of its own."""
+"""Pays USDC on Stellar: signs a transfer, which the facilitator sends in its own transaction."""
 
 from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from coinslot.errors import NothingPaid, Unreachable, WalletUnusable
+from coinslot.errors import NothingPaid, WalletUnusable
+from coinslot.node import no_answer
 from coinslot.offer_terms import atomic_price, check_method, check_terms, known_token
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402.networks import STELLAR_USDC, Rail
 from shared.x402.stellar import ledger_seconds, lifetime
@@ -31,14 +32,14 @@ def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> StellarSig
     return StellarSigner(secret, network=network, rpc_url=rpc_url)
 
 
-class StellarSigner:
+class StellarSigner(Signer):
     """An account that holds USDC.
 
     Args:
         secret: ``S…``. It is kept in memory and shown nowhere.
         network: CAIP-2 network whose known USDC contract is paid with.
-        rpc_url: Stellar RPC. It tells the newest ledger and the resources of the transfer. It is trusted with nothing else:
-            what is signed is built here.
+        rpc_url: Stellar RPC. It is trusted only with the newest ledger and the resources of the transfer: what is
+            signed is built here.
 
     Raises:
         WalletUnusable: the secret is no Stellar secret key, or no USDC contract is known on the network.
@@ -53,16 +54,9 @@ class StellarSigner:
             raise WalletUnusable("the wallet's key is not a Stellar secret key (S…)") from None
         self._token = known_token(STELLAR_USDC, network, "USDC contract")
         self._rpc_url = rpc_url
-        self.rail = Rail.STELLAR
-        self.network = network
-        self.asset = "USDC"
-        self.address: str = self._key.public_key
-
-    def __repr__(self) -> str:
-        return f"StellarSigner({self.address} on {self.network})"
+        super().__init__(Rail.STELLAR, network=network, asset="USDC", address=self._key.public_key)
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
         token = self._token
         check_terms(offer, self.network)
         if offer.asset != token.contract:
@@ -95,7 +89,7 @@ class StellarSigner:
                 # Simulated again with the signature, because its check also takes resources.
                 measured = self._simulated(server, offer, [entry], now)
         except (SdkError, OSError, ValueError) as error:
-            raise Unreachable(f"{_named(self._rpc_url)} does not answer: {type(error).__name__}") from None
+            raise no_answer("Stellar", error) from None
         envelope = self._transaction(offer, [entry], now)
         envelope.transaction.soroban_data = xdr.SorobanTransactionData.from_xdr(measured.transaction_data or "")
         envelope.transaction.fee = _BASE_FEE + (measured.min_resource_fee or 0)
@@ -112,7 +106,7 @@ class StellarSigner:
     def _simulated(
         self, server: SorobanServer, offer: Offer, entries: list[Any], now: int
     ) -> SimulateTransactionResponse:
-        # The older credentials where the network still takes them: not every facilitator reads the newer ones.
+        # The older credentials where the network takes them: not every facilitator reads the newer ones.
         answer = server.simulate_transaction(self._transaction(offer, entries, now), use_upgraded_auth=False)
         if answer.error or not answer.transaction_data or answer.restore_preamble:
             why = " ".join((answer.error or "an entry must be restored first").split())
@@ -167,13 +161,3 @@ class StellarSigner:
             .add_time_bounds(0, now + _VALID_S)
             .build()
         )
-
-
-def _named(rpc_url: str) -> str:
-    """The node without the path and query of its address, which may hold a key."""
-    from shared.nodes.connections import place_of
-
-    try:
-        return f"the Stellar node at {place_of(rpc_url)}"
-    except ValueError:
-        return "the Stellar node, whose address is no http(s) URL,"

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from coinslot import wallet_source
+from coinslot.options import Options
 from coinslot.output import Output
-from shared.x402.networks import Rail
 
 
-def run(
-    output: Output, *, key_file: str | None, rail: Rail, rpc_url: str | None, env: Mapping[str, str], folder: Path
-) -> int:
+def run(options: Options, output: Output) -> int:
     """Print the wallet. Returns 0. Raises WalletUnusable, OSError."""
-    source = wallet_source.find(key_file=key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
+    source = wallet_source.find(options)
     if source.warning:
         output.note(source.warning)
     signer = source.signer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from coinslot import sandbox_file
 from coinslot.errors import WalletUnusable
 from coinslot.evm_signer import EvmSigner
+from coinslot.options import Options
 from coinslot.signer import Signer
 from shared.networks import network_of
 from shared.settings.secret_files import read_key, read_secret
@@ -40,29 +41,22 @@ class WalletSource:
     warning: str | None = None
 
 
-def find(
-    *, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Path, rpc_url: str | None = None
-) -> WalletSource:
+def find(options: Options) -> WalletSource:
     """The first wallet that is found.
-
-    Args:
-        key_file: value of --key-file.
-        folder: where the search for a sandbox file starts.
-        rpc_url: value of --rpc-url: a node of the network, which all but EVM wallets need.
 
     Raises:
         WalletUnusable: there is no wallet, or the first one has the wrong form. Then the others are not tried.
     """
-    if named := key_file or env.get(ENVIRONMENT, "").strip():
-        return _from_key_file(named, rail, rpc_url or env.get(RPC_ENVIRONMENT, "").strip())
-    path = sandbox_file.find(env, folder)
+    if named := options.named(options.key_file, ENVIRONMENT):
+        return _from_key_file(named, options.rail, options.named(options.rpc_url, RPC_ENVIRONMENT))
+    path = sandbox_file.find(options.env, options.folder)
     if path is None:
         raise WalletUnusable(
             "there is no wallet to pay from",
             hint=f"Give --key-file FILE, set {ENVIRONMENT}, or start the sandbox (scripts/run).",
         )
     sandbox = sandbox_file.read(path)
-    return WalletSource(sandbox_signer(sandbox, rail), path, sandbox=sandbox)
+    return WalletSource(sandbox_signer(sandbox, options.rail), path, sandbox=sandbox)
 
 
 def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import httpx
-import msgspec
-
-from coinslot.errors import NoPayableOffer, Unreachable, WalletUnusable
+from coinslot import node
+from coinslot.errors import NoPayableOffer, WalletUnusable
 from coinslot.offer_terms import check_terms, known_token
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, Rail
 from shared.x402.wire import Offer
 from shared.x402.xrpl import TOKEN_KEY, is_payable, max_ledgers
 from shared.x402.xrpl_payment import LAST_STANDARD_NETWORK, MAX_FEE_DROPS, invoice_hash
 
-NODE_TIMEOUT_S = 10.0
-
 _TOKENS = {Rail.XRPL_USDC: XRPL_USDC, Rail.XRPL_RLUSD: XRPL_RLUSD}
 _SEED = re.compile(r"s[1-9A-HJ-NP-Za-km-z]{20,40}", re.ASCII)
-_NODE_ERRORS = (
-    httpx.HTTPError,
-    httpx.InvalidURL,
-    msgspec.DecodeError,
-    ArithmeticError,
-    KeyError,
-    TypeError,
-    ValueError,
-)
 
 Json = dict[str, Any]
+Ask = Callable[[Json], Any]
 
 
 def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> XrplSigner:
@@ -40,7 +29,7 @@ def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> XrplSigner
     return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
 
 
-class XrplSigner:
+class XrplSigner(Signer):
     """An account that holds a token, and XRP for the network's fee.
 
     Args:
@@ -64,16 +53,9 @@ class XrplSigner:
             raise WalletUnusable("the wallet's key is not a family seed of the XRP Ledger (s...)") from None
         self._token = known_token(_TOKENS.get(rail, {}), network, f"token of {rail}")
         self._rpc_url = rpc_url
-        self.rail = rail
-        self.network = network
-        self.asset = self._token.symbol
-        self.address: str = self._wallet.address
-
-    def __repr__(self) -> str:
-        return f"XrplSigner({self.address} on {self.network})"
+        super().__init__(rail, network=network, asset=self._token.symbol, address=self._wallet.address)
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs. Raises Unpayable unless a signature does nothing but pay that."""
         token, extra = self._token, offer.extra
         check_terms(offer, self.network)
         if offer.asset != token.currency or extra.get("issuer") != token.issuer:
@@ -128,56 +110,45 @@ class XrplSigner:
             WalletUnusable: the node serves another network.
         """
         token = self._token
-        try:
-            with httpx.Client(timeout=NODE_TIMEOUT_S) as http:
-                self._server(http)
-                found = self._ask(
-                    http, "account_lines", account=self.address, peer=token.issuer, ledger_index="validated"
-                )
-                held = [Decimal(line["balance"]) for line in found["lines"] if line["currency"] == token.currency]
-        except _NODE_ERRORS as error:
-            raise self._no_node(error) from None
+        with node.connected("XRP Ledger", self._rpc_url) as ask:
+            self._server(ask)
+            found = self._result(
+                ask, "account_lines", account=self.address, peer=token.issuer, ledger_index="validated"
+            )
+            held = [Decimal(line["balance"]) for line in found["lines"] if line["currency"] == token.currency]
         return max(held, default=Decimal(0))
 
     def _ask_ledger(self, offer: Offer) -> tuple[int, int, int, int | None]:
         """The newest validated ledger, the fee in drops, the sequence, and the ticket where the offer wants one."""
-        try:
-            with httpx.Client(timeout=NODE_TIMEOUT_S) as http:
-                info = self._server(http)
-                fee = int(self._ask(http, "fee")["drops"]["open_ledger_fee"])
-                if fee > MAX_FEE_DROPS:
-                    raise NoPayableOffer(
-                        f"the network asks {fee} drops of XRP for a transaction, more than {MAX_FEE_DROPS}"
-                    )
-                ledger = int(info["validated_ledger"]["seq"])
-                if offer.extra.get("assetTransferMethod") == "ticketSequence":
-                    return ledger, fee, 0, self._ticket(http)
-                account = self._ask(http, "account_info", account=self.address, ledger_index="current")
-                return ledger, fee, int(account["account_data"]["Sequence"]), None
-        except _NODE_ERRORS as error:
-            raise self._no_node(error) from None
+        with node.connected("XRP Ledger", self._rpc_url) as ask:
+            info = self._server(ask)
+            fee = int(self._result(ask, "fee")["drops"]["open_ledger_fee"])
+            if fee > MAX_FEE_DROPS:
+                raise NoPayableOffer(
+                    f"the network asks {fee} drops of XRP for a transaction, more than {MAX_FEE_DROPS}"
+                )
+            ledger = int(info["validated_ledger"]["seq"])
+            if offer.extra.get("assetTransferMethod") == "ticketSequence":
+                return ledger, fee, 0, self._ticket(ask)
+            account = self._result(ask, "account_info", account=self.address, ledger_index="current")
+            return ledger, fee, int(account["account_data"]["Sequence"]), None
 
-    def _server(self, http: httpx.Client) -> Json:
-        """What the node says of itself. Raises WalletUnusable: it serves another network."""
-        info: Json = self._ask(http, "server_info")["info"]
+    def _server(self, ask: Ask) -> Json:
+        """The node's description of itself. Raises WalletUnusable: it serves another network."""
+        info: Json = self._result(ask, "server_info")["info"]
         if info["network_id"] != int(self.network.partition(":")[2]):
             raise WalletUnusable(f"the node serves network {info['network_id']}, not {self.network}")
         return info
 
-    def _no_node(self, error: Exception) -> Unreachable:
-        return Unreachable(f"the XRP Ledger node does not answer as it should: {type(error).__name__}")
-
-    def _ticket(self, http: httpx.Client) -> int:
-        found = self._ask(http, "account_objects", account=self.address, type="ticket", ledger_index="current")
+    def _ticket(self, ask: Ask) -> int:
+        found = self._result(ask, "account_objects", account=self.address, type="ticket", ledger_index="current")
         tickets = [int(entry["TicketSequence"]) for entry in found["account_objects"]]
         if not tickets:
             raise NoPayableOffer(f"the offer wants a ticket, and {self.address} has none")
         return min(tickets)
 
-    def _ask(self, http: httpx.Client, method: str, **parameters: Any) -> Json:
-        content = msgspec.json.encode({"method": method, "params": [{"api_version": 2, **parameters}]})
-        answer = http.post(self._rpc_url, content=content, headers={"Content-Type": "application/json"})
-        result: Json = msgspec.json.decode(answer.raise_for_status().content)["result"]
+    def _result(self, ask: Ask, method: str, **parameters: Any) -> Json:
+        result: Json = ask({"method": method, "params": [{"api_version": 2, **parameters}]})["result"]
         if result.get("error") == "actNotFound":
             raise NoPayableOffer(f"the XRP Ledger knows no account {self.address}: it needs XRP and a trust line first")
         if result.get("status") != "success":

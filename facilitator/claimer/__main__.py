@@ -15,10 +15,10 @@ import msgspec
 from redis.exceptions import RedisError
 
 from facilitator.claimer.chain import Chain
-from facilitator.claimer.claimer import Claimer, Terms, run
+from facilitator.claimer.claimer import Claimer, Terms
 from facilitator.claimer.ledger import ClaimerLedger
 from facilitator.claimer.relay import Relay
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from shared.ledger.channels import READS, ReadRequest
 from shared.observability.logs import configure_logs
 from shared.process.setting_names import read_settings
@@ -57,7 +57,7 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     servers = [RedisConnection(url, place=place, is_known=place in known) for url, place in places]
     ledger = ClaimerLedger(servers, f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
     token = configured_token(EVM_USDC, own.network, "evm")
-    node = EvmNode(own.rpc_url)
+    node = JsonRpcNode(own.rpc_url)
     relay = Relay(
         own.facilitator_url,
         token,
@@ -84,12 +84,32 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     reads = RedisConnection(url, longest_block_s=_READ_BLOCK_S, place=place, is_known=place in known)
     reading = asyncio.create_task(_read_forever(claimer, reads, stop))
     reading.add_done_callback(lambda _: stop.set())  # it does not end by itself: then a new process is needed
-    await run(claimer, ledger, EVERY_S, stop, _ERRORS)
+    await _look_until(stop, claimer, ledger)
     await reading
     with contextlib.suppress(RedisError):
         ledger.give_lease_back()
     await relay.close()
     await chain.close()
+
+
+async def _look_until(stop: asyncio.Event, claimer: Claimer, ledger: ClaimerLedger) -> None:
+    """Look again and again until `stop` is set, then once more. Only the process that has the lease looks."""
+    has_failed = False
+    while True:
+        is_last = stop.is_set()
+        try:
+            if ledger.hold_lease():
+                await claimer.look(is_last=is_last)
+            has_failed = False
+        except _ERRORS as error:
+            if not has_failed:
+                log.warning("channels cannot be looked after: %s: %s", type(error).__name__, error)
+            has_failed = True
+        if is_last:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(EVERY_S):
+                await stop.wait()
 
 
 async def _read_forever(claimer: Claimer, reads: RedisConnection, stop: asyncio.Event) -> None:

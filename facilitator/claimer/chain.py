@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from facilitator.claimer.ledger import ChainState
+from facilitator.json_rpc import JsonRpcNode
 from facilitator.rails.evm import channel_calldata as calls
 from facilitator.rails.evm.channels import owed_to
-from facilitator.rails.evm.node import EvmNode, bytes_of, number_of, value_of
+from facilitator.rails.evm.node import bytes_of, number_of, value_of
 from shared.nodes.json_rpc import Call, RpcError
 from shared.x402.evm_channel_ids import CONTRACT
 
@@ -22,7 +23,7 @@ FINAL_BLOCKS = 900
 class Chain:
     """The channels' contract on one network."""
 
-    def __init__(self, node: EvmNode) -> None:
+    def __init__(self, node: JsonRpcNode) -> None:
         self._node = node
 
     async def head(self) -> int:

@@ -6,20 +6,19 @@ process of an installation does this. What it sends may be sent twice: the contr
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import aiohttp
 import msgspec
 from coincurve import PrivateKey
 
 from facilitator.claimer.chain import Chain
 from facilitator.claimer.ledger import ChainState, Channel, ClaimerLedger
 from facilitator.claimer.relay import Relay
+from facilitator.json_client import CLIENT_ERRORS
 from facilitator.rails.evm.channels import MOST_ROWS
 from shared.failpoints import reach
 from shared.ledger.channels import ReadRequest
@@ -321,7 +320,7 @@ class Claimer:
     async def _send(self, payload: dict[str, object]) -> Settlement:
         try:
             return await self._relay.send(payload)
-        except (OSError, aiohttp.ClientError) as error:
+        except CLIENT_ERRORS as error:
             return Settlement(
                 success=False,
                 transaction="",
@@ -342,27 +341,3 @@ class Claimer:
 def _most(channel: Channel, state: ChainState) -> int:
     """What can be claimed of a channel in all: what was charged, as far as the voucher and the deposit go."""
     return min(channel.charged, channel.top, state.balance)
-
-
-async def run(
-    claimer: Claimer, ledger: ClaimerLedger, every_s: float, stop: asyncio.Event, errors: tuple[type[Exception], ...]
-) -> None:
-    """Look again and again until `stop` is set, then once more. Only the process that has the lease looks."""
-    has_failed = False
-    while True:
-        is_last = stop.is_set()
-        try:
-            if ledger.hold_lease():
-                await claimer.look(is_last=is_last)
-            has_failed = False
-        except errors as error:
-            if not has_failed:
-                log.warning("channels cannot be looked after: %s: %s", type(error).__name__, error)
-            has_failed = True
-        if is_last:
-            return
-        try:
-            async with asyncio.timeout(every_s):
-                await stop.wait()
-        except TimeoutError:
-            pass

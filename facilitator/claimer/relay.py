@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import aiohttp
 import msgspec
 
+from facilitator.json_client import JsonClient
 from shared.settings.cdp_key import CdpKey
 from shared.x402.evm_channel import SCHEME
 from shared.x402.networks import EvmToken
 from shared.x402.wire import FacilitatorCall, Offer, Payment, Settlement
 
-TIMEOUT_S = 15.0
-MAX_ANSWER_BYTES = 64 * 1024
 
-
-class Relay:
+class Relay(JsonClient):
     """A client of a facilitator's /settle, for what the scheme calls claim, settle and refund.
 
     Args:
@@ -26,10 +23,12 @@ class Relay:
         cdp_key: signs every call, where the facilitator is Coinbase's.
     """
 
+    timeout_s = 15.0
+
     def __init__(
         self, url: str, token: EvmToken, pay_to: str, *, headers: Mapping[str, str], cdp_key: CdpKey | None
     ) -> None:
-        self._url = url.rstrip("/") + "/settle"
+        super().__init__(url.rstrip("/") + "/settle")
         self._headers = headers
         self._cdp_key = cdp_key
         self._terms = Offer(
@@ -40,35 +39,25 @@ class Relay:
             pay_to=pay_to,
             max_timeout_seconds=0,
         )
-        self._session: aiohttp.ClientSession | None = None
 
     async def send(self, payload: dict[str, Any]) -> Settlement:
         """What became of it. An answer that cannot be read counts as undecided: `error_reason` "settlement_pending".
 
         Raises:
-            OSError, aiohttp.ClientError: nobody answered. It may have been sent.
+            What is in CLIENT_ERRORS: nobody answered. It may have been sent.
         """
         call = FacilitatorCall(
             payment_payload=Payment(x402_version=2, accepted=self._terms, payload=payload),
             payment_requirements=self._terms,
         )
-        if self._session is None:
-            self._session = aiohttp.ClientSession(trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
-        headers = {**self._headers, "Content-Type": "application/json"}
+        headers = dict(self._headers)
         if self._cdp_key is not None:
             headers |= self._cdp_key.headers("POST", self._url)
-        async with self._session.post(
-            self._url,
-            data=msgspec.json.encode(call),
-            headers=headers,
-            timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
-            allow_redirects=False,
-        ) as response:
-            content = await response.content.read(MAX_ANSWER_BYTES)
+        status, content = await self.post(call, headers)
         try:
             return msgspec.json.decode(content, type=Settlement)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            undecided = f"HTTP {response.status}, and the answer cannot be read"
+            undecided = f"HTTP {status}, and the answer cannot be read"
             return Settlement(
                 success=False,
                 transaction="",
@@ -76,8 +65,3 @@ class Relay:
                 error_reason="settlement_pending",
                 error_message=undecided,
             )
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._session is not None:
-            await self._session.close()

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 
 from shared.networks import NETWORKS
+from shared.nodes.connections import NodeFailed
+from shared.nodes.json_rpc import RpcError
+from shared.nodes.xrpl_rpc import XrplError
 from shared.settings.rails import RailSettings
 from shared.settings.service import PREFIX
 
@@ -30,7 +33,10 @@ def missing(name: str, own: RailSettings) -> list[str]:
     if not own.rpc_url:
         raise NotChecked(f"{variable} names no node to ask")
     lacks: Callable[..., list[str] | None] = import_module(f"ops.recipients.{NETWORKS[name].package}").lacks
-    found = lacks(own, timeout_s=TIMEOUT_S)
+    try:
+        found = lacks(own, timeout_s=TIMEOUT_S)
+    except (NodeFailed, RpcError, XrplError, LookupError, TypeError, ValueError):
+        found = None
     if found is None:
         raise NotChecked(f"the node of {variable} does not say")
     return found

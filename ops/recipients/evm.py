@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from shared.nodes.connections import NodeFailed
-from shared.nodes.json_rpc import JsonRpc, RpcError
+from contextlib import closing
+
+from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import EvmRailSettings
 from shared.x402.evm import domain_separator, selector
 from shared.x402.networks import EVM_USDC, EvmToken
@@ -14,26 +15,17 @@ def lacks(own: EvmRailSettings, *, timeout_s: float) -> list[str] | None:
     token = EVM_USDC.get(own.network)
     if token is None:
         return None
-    node = JsonRpc(own.rpc_url, timeout_s=timeout_s)
-    try:
-        return _lacks(node, token, own.pay_to)
-    except (NodeFailed, RpcError, TypeError, ValueError):
-        return None
-    finally:
-        node.close()
-
-
-def _lacks(node: JsonRpc, token: EvmToken, pay_to: str) -> list[str]:
-    if (chain := int(node("eth_chainId"), 16)) != token.chain_id:
-        return [f"its node serves chain {chain}, not {token.chain_id}"]
     found = []
-    domain = domain_separator(token.name, token.version, token.chain_id, token.address)
-    if _word(node, token, "DOMAIN_SEPARATOR()") != int.from_bytes(domain):
-        found.append(f"{token.address} has another EIP-712 domain: it takes no payment")
-    if (decimals := _word(node, token, "decimals()")) != token.decimals:
-        found.append(f"{token.address} has {decimals} decimals, not {token.decimals}")
-    if _word(node, token, "isBlacklisted(address)", pay_to.removeprefix("0x").rjust(64, "0")):
-        found.append(f"{pay_to} is on the token's blacklist: it receives nothing")
+    with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
+        if (chain := int(node("eth_chainId"), 16)) != token.chain_id:
+            return [f"its node serves chain {chain}, not {token.chain_id}"]
+        domain = domain_separator(token.name, token.version, token.chain_id, token.address)
+        if _word(node, token, "DOMAIN_SEPARATOR()") != int.from_bytes(domain):
+            found.append(f"{token.address} has another EIP-712 domain: it takes no payment")
+        if (decimals := _word(node, token, "decimals()")) != token.decimals:
+            found.append(f"{token.address} has {decimals} decimals, not {token.decimals}")
+        if _word(node, token, "isBlacklisted(address)", own.pay_to.removeprefix("0x").rjust(64, "0")):
+            found.append(f"{own.pay_to} is on the token's blacklist: it receives nothing")
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from shared.nodes.connections import NodeFailed
-from shared.nodes.json_rpc import JsonRpc, RpcError
+from contextlib import closing
+
+from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import SolanaRailSettings
 from shared.x402.networks import SOLANA_USDC
 from shared.x402.solana_address import decode_base58, encode_base58, token_account
@@ -15,11 +16,6 @@ def lacks(own: SolanaRailSettings, *, timeout_s: float) -> list[str] | None:
     if token is None:
         return None
     account = encode_base58(token_account(decode_base58(own.pay_to, 32), decode_base58(token.mint, 32)))
-    node = JsonRpc(own.rpc_url, timeout_s=timeout_s)
-    try:
+    with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
         found = node("getAccountInfo", account, {"encoding": "base64"})["value"]
-    except (NodeFailed, RpcError, KeyError, TypeError):
-        return None
-    finally:
-        node.close()
     return [] if found else [f"{own.pay_to} has no token account for USDC: {account} does not exist"]

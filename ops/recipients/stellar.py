@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import struct
+from contextlib import closing
 
-from shared.nodes.connections import NodeFailed
-from shared.nodes.json_rpc import JsonRpc, RpcError
+from shared.nodes.json_rpc import JsonRpc
 from shared.settings.rails import StellarRailSettings
 from shared.x402 import stellar_address
 from shared.x402.networks import STELLAR_USDC
@@ -30,14 +30,9 @@ def lacks(own: StellarRailSettings, *, timeout_s: float) -> list[str] | None:
     asset = struct.pack(">I4sI32s", _ALPHANUM4, b"USDC", _ED25519, issuer.key)
     of_account = _base64(struct.pack(">I", _ACCOUNT_ENTRY) + account)
     of_line = _base64(struct.pack(">I", _TRUST_LINE_ENTRY) + account + asset)
-    node = JsonRpc(own.rpc_url, timeout_s=timeout_s)
-    try:
+    with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
         entries = node.named("getLedgerEntries", keys=[of_account, of_line])["entries"] or []
-        found = {entry["key"] for entry in entries}
-    except (NodeFailed, RpcError, KeyError, TypeError):
-        return None
-    finally:
-        node.close()
+    found = {entry["key"] for entry in entries}
     if of_account not in found:
         return [f"{address.account.text} does not exist"]
     return [] if of_line in found else [f"{address.account.text} has no trust line for USDC of {token.issuer}"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shared.nodes.connections import NodeFailed
+from contextlib import closing
+
 from shared.nodes.xrpl_rpc import XrplError, XrplRpc
 from shared.settings.rails import XrplRailSettings
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC
@@ -10,15 +11,11 @@ from shared.x402.networks import XRPL_RLUSD, XRPL_USDC
 
 def lacks(own: XrplRailSettings, *, timeout_s: float) -> list[str] | None:
     """What the recipient lacks, as sentences; None when the node does not say."""
-    node = XrplRpc(own.rpc_url, timeout_s=timeout_s)
-    try:
-        lines = node("account_lines", account=own.pay_to, ledger_index="validated")["lines"]
-    except XrplError as error:
-        return [f"{own.pay_to} does not exist"] if error.code == "actNotFound" else None
-    except (NodeFailed, KeyError):
-        return None
-    finally:
-        node.close()
+    with closing(XrplRpc(own.rpc_url, timeout_s=timeout_s)) as node:
+        try:
+            lines = node("account_lines", account=own.pay_to, ledger_index="validated")["lines"]
+        except XrplError as error:
+            return [f"{own.pay_to} does not exist"] if error.code == "actNotFound" else None
     has = {(line["currency"], line["account"]) for line in lines}
     tokens = (XRPL_USDC.get(own.network), XRPL_RLUSD.get(own.network))
     return [

@@ -117,7 +117,7 @@ class JsonRpc:
             timeout_s: None: that of the client.
         """
         number = next(self._ids)
-        content = self._post(msgspec.json.encode(_request(number, call)), timeout_s)
+        content = self._post(msgspec.json.encode(request_of(number, call)), timeout_s)
         try:
             return result_of(content, number)
         except ValueError as error:
@@ -136,7 +136,7 @@ class JsonRpc:
         if not calls:
             return []
         numbers = [next(self._ids) for _ in calls]
-        body = msgspec.json.encode([_request(number, call) for number, call in zip(numbers, calls, strict=True)])
+        body = msgspec.json.encode([request_of(number, call) for number, call in zip(numbers, calls, strict=True)])
         content = self._post(body, timeout_s)
         try:
             return results_of(content, numbers)
@@ -191,7 +191,8 @@ def results_of(content: bytes, numbers: Sequence[int]) -> list[Any]:
     return [values[number] for number in numbers]
 
 
-def _request(number: int, call: Call) -> dict[str, Any]:
+def request_of(number: int, call: Call) -> dict[str, Any]:
+    """The request object of one call."""
     return {"jsonrpc": "2.0", "id": number, "method": call.method, "params": call.params}
 
 

@@ -73,17 +73,35 @@ class XrplRpc:
             XrplError: the server answered with an error.
             NodeFailed: there is no answer, or it has another form.
         """
-        body = msgspec.json.encode({"method": method, "params": [{"api_version": API_VERSION, **parameters}]})
+        body = msgspec.json.encode(request_of(method, parameters))
         content = self._connections.post(body, deadline=time.monotonic() + self._timeout_s)
         try:
-            result = _ANSWER.decode(content).result
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return result_of(content)
+        except ValueError as error:
             self.close()
-            raise NodeFailed(self.place, "bad_answer", "not an answer of an XRP Ledger server") from None
-        if result.get("status") != "success":
-            raise XrplError(result)
-        return result
+            raise NodeFailed(self.place, "bad_answer", str(error)) from None
 
     def close(self) -> None:
         """Close the connections that are not in use. It can be used again."""
         self._connections.close()
+
+
+def request_of(method: str, parameters: Json) -> Json:
+    """The request of a method."""
+    return {"method": method, "params": [{"api_version": API_VERSION, **parameters}]}
+
+
+def result_of(content: bytes) -> Json:
+    """The `result` in an answer.
+
+    Raises:
+        XrplError: the server answered with an error.
+        ValueError: it has another form. The text does not repeat any of it.
+    """
+    try:
+        result = _ANSWER.decode(content).result
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise ValueError("not an answer of an XRP Ledger server") from None
+    if result.get("status") != "success":
+        raise XrplError(result)
+    return result

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnownLedger:
-    """The newest ledger of a network that we were told of. The network has closed others since.
+    """The newest ledger of a network that a facilitator has reported. The network has closed others since.
 
     Attributes:
-        age_s: seconds since we were told.
-        ledger_s: seconds that a ledger takes at least, as we have seen it; None: we have not.
+        age_s: seconds since it was reported.
+        ledger_s: seconds that a ledger takes at least, as far as that was seen; None when it was not.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Authorization:
 
         Args:
             now: Unix seconds.
-            ledger: on a network where payments expire by ledgers; None where nobody has told us.
+            ledger: on a network where payments expire by ledgers; None where none was reported.
         """
         raise NotImplementedError
 

@@ -9,7 +9,6 @@ Sources: x402-foundation specs/schemes/exact/scheme_exact_evm.md, EIP-712, EIP-3
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,7 +19,8 @@ from Crypto.Hash import keccak
 
 from shared.money import Price
 from shared.x402 import authorization
-from shared.x402.exact import MAX_TIMEOUT_SECONDS, exact_offer, has_terms
+from shared.x402.curves import SECP256K1_N
+from shared.x402.exact import MAX_TIMEOUT_SECONDS, exact_offer, has_terms, unchanged
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
@@ -29,12 +29,12 @@ TERMS: tuple[str, ...] = ()
 TOKEN_KEY = TOKEN_REASON = ""
 """An EIP-3009 authorization has no room for a token of the server's."""
 MORE_SETTLE_S = 0.0
+completed = unchanged
 SETTLE_MARGIN_S = 6
 """Seconds for which an authorization must stay valid after the check, as in the official verifier."""
 LATEST_EXPIRY_S = MAX_TIMEOUT_SECONDS + 300
 """An authorization that is valid for longer is refused. This bounds how long a used payment can be presented again."""
 
-_SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 _UINT = re.compile(r"0|[1-9][0-9]{0,77}", re.ASCII)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
@@ -96,11 +96,6 @@ def offers(token: EvmToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
     """What a call costs in this token. Raises ExcessPrecision when the token cannot express the price."""
     amount = str(price.atomic(token.decimals))
     return (exact_offer(token.network, token.address, amount, pay_to, name=token.name, version=token.version),)
-
-
-def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
-    """The offer as it is: the facilitator adds nothing."""
-    return offer
 
 
 def matches(offer: Offer, accepted: Offer) -> bool:
@@ -273,7 +268,7 @@ def signer_of(digest: bytes, signature: bytes) -> str | None:
     """The account that signed, or None. A high s is refused, and v outside {0, 1, 27, 28}, as the token does it."""
     v = signature[64]
     recovery_id = v - 27 if v >= 27 else v
-    if recovery_id not in (0, 1) or int.from_bytes(signature[32:64], "big") > _SECP256K1_N // 2:
+    if recovery_id not in (0, 1) or int.from_bytes(signature[32:64], "big") > SECP256K1_N // 2:
         return None
     try:
         key = PublicKey.from_signature_and_message(signature[:64] + bytes([recovery_id]), digest, hasher=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from typing import Any
 
 from shared.x402.wire import Offer
@@ -42,6 +44,28 @@ def has_terms(offer: Offer, accepted: Offer, *, token_key: str = "") -> bool:
         offer.network,
         offer.max_timeout_seconds,
     ) and all(_same(accepted.extra.get(key), value) for key, value in offer.extra.items() if key != token_key)
+
+
+def matches_exactly(offer: Offer, accepted: Offer, *, token_key: str = "") -> bool:
+    """Whether the client accepted this very offer, on a network where amounts and addresses have one spelling."""
+    return has_terms(offer, accepted, token_key=token_key) and (
+        (accepted.amount, accepted.asset, accepted.pay_to) == (offer.amount, offer.asset, offer.pay_to)
+    )
+
+
+def unchanged(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
+    """The offer as it is, on a network where the facilitator adds nothing."""
+    return offer
+
+
+def strict_base64(text: str, most_chars: int) -> bytes:
+    """The bytes of a text. Raises ValueError, also for another spelling of them: Python ignores bits after the last byte."""
+    if len(text) > most_chars:
+        raise ValueError("too long")
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw).decode() != text:
+        raise ValueError("base64 in another spelling")
+    return raw
 
 
 def _same(accepted: object, offered: object) -> bool:

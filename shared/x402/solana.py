@@ -8,8 +8,6 @@ Sources: x402-foundation specs/schemes/exact/scheme_exact_svm.md (the static lay
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Mapping
@@ -21,12 +19,12 @@ import msgspec
 
 from shared.money import Price
 from shared.x402 import authorization
-from shared.x402.exact import exact_offer, has_terms
+from shared.x402.exact import exact_offer, matches_exactly, strict_base64
 from shared.x402.networks import SOLANA_USDC, SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana_address import decode_base58, encode_base58, is_address, may_be_token_account, token_account
 from shared.x402.solana_layout import check_layout
-from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Malformed, Transaction, read_transaction
+from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Transaction, read_transaction
 from shared.x402.solana_signature import is_signed_by
 from shared.x402.wire import Offer
 
@@ -88,9 +86,7 @@ def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
 
 def matches(offer: Offer, accepted: Offer) -> bool:
     """Whether the client accepted this very offer, the memo aside."""
-    return has_terms(offer, accepted, token_key=TOKEN_KEY) and (
-        (accepted.amount, accepted.asset, accepted.pay_to) == (offer.amount, offer.asset, offer.pay_to)
-    )
+    return matches_exactly(offer, accepted, token_key=TOKEN_KEY)
 
 
 def is_payable(offer: Offer) -> bool:
@@ -205,13 +201,7 @@ def _terms(network: str, asset: str, pay_to: str, fee_payer: str) -> _Terms:
 
 
 def _transaction(text: str) -> Transaction:
-    if len(text) > _MAX_PAYLOAD_CHARS:
-        raise PaymentRefused(_PREFIX + "transaction_could_not_be_decoded")
     try:
-        raw = base64.b64decode(text, validate=True)
-        # Python also accepts other spellings of the last characters.
-        if base64.b64encode(raw).decode() != text:
-            raise ValueError
-        return read_transaction(raw)
-    except (Malformed, binascii.Error, ValueError):
+        return read_transaction(strict_base64(text, _MAX_PAYLOAD_CHARS))
+    except ValueError:
         raise PaymentRefused(_PREFIX + "transaction_could_not_be_decoded") from None

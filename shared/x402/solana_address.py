@@ -8,41 +8,15 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 
-_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_DIGITS = {character: digit for digit, character in enumerate(_ALPHABET)}
+from shared.x402.base58 import Base58
+
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
 _PDA_MARKER = b"ProgramDerivedAddress"
 
 
-def encode_base58(raw: bytes) -> str:
-    """The base58 text of some bytes. Each leading zero byte becomes a 1."""
-    number, text = int.from_bytes(raw, "big"), ""
-    while number:
-        number, digit = divmod(number, 58)
-        text = _ALPHABET[digit] + text
-    return "1" * (len(raw) - len(raw.lstrip(b"\0"))) + text
-
-
-def decode_base58(text: str, size: int) -> bytes:
-    """The `size` bytes of a base58 text. No two texts have the same bytes.
-
-    Raises:
-        ValueError: it is not base58, or of another length.
-    """
-    if len(text) > size * 2:  # far too long, so it is not decoded
-        raise ValueError("too long")
-    number = 0
-    try:
-        for character in text:
-            number = number * 58 + _DIGITS[character]
-    except KeyError:
-        raise ValueError("not base58") from None
-    raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
-    zeros = len(text) - len(text.lstrip("1"))
-    if zeros + len(raw) != size:
-        raise ValueError("of another length")
-    return bytes(zeros) + raw
+_BASE58 = Base58("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz")
+encode_base58, decode_base58 = _BASE58.encode, _BASE58.decode
 
 
 def is_address(value: object) -> bool:

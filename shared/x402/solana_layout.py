@@ -66,8 +66,8 @@ def check_layout(message: Message, *, fee_payer: bytes, memo: bytes | None) -> T
     if not _FEWEST <= len(instructions) <= _MOST:
         raise PaymentRefused(_PREFIX + "transaction_instructions_length")
     _check_fee_payer(instructions)
-    units = _unit_limit(message, instructions[0])
-    price = _unit_price(message, instructions[1])
+    units = _budget(message, instructions[0], _SET_UNIT_LIMIT, 4, MAX_COMPUTE_UNITS, "limit")
+    price = _budget(message, instructions[1], _SET_UNIT_PRICE, 8, MAX_COMPUTE_PRICE, "price")
     if units * price > MAX_PRIORITY_FEE * 1_000_000:
         raise PaymentRefused(_BUDGET + "price_instruction_too_high")
     transfer = _transfer(message, instructions[2])
@@ -78,42 +78,24 @@ def check_layout(message: Message, *, fee_payer: bytes, memo: bytes | None) -> T
 def _check_fee_payer(instructions: tuple[Instruction, ...]) -> None:
     for number, instruction in enumerate(instructions):
         if _FEE_PAYER in instruction.accounts:
-            is_transfer = number == 2
-            raise PaymentRefused(
-                _PREFIX
-                + "transaction_fee_payer_"
-                + ("transferring_funds" if is_transfer else "in_instruction_accounts")
-            )
+            what = "transferring_funds" if number == 2 else "in_instruction_accounts"
+            raise PaymentRefused(f"{_PREFIX}transaction_fee_payer_{what}")
 
 
-def _unit_limit(message: Message, instruction: Instruction) -> int:
+def _budget(message: Message, instruction: Instruction, kind: int, size: int, most: int, name: str) -> int:
+    """The number that an instruction of the compute budget program sets."""
     data = instruction.data
     if (
         message.keys[instruction.program] != COMPUTE_BUDGET_PROGRAM
         or instruction.accounts
-        or len(data) != 5
-        or data[0] != _SET_UNIT_LIMIT
+        or len(data) != 1 + size
+        or data[0] != kind
     ):
-        raise PaymentRefused(_BUDGET + "limit_instruction")
-    units = int.from_bytes(data[1:], "little")
-    if units > MAX_COMPUTE_UNITS:
-        raise PaymentRefused(_BUDGET + "limit_instruction_too_high")
-    return units
-
-
-def _unit_price(message: Message, instruction: Instruction) -> int:
-    data = instruction.data
-    if (
-        message.keys[instruction.program] != COMPUTE_BUDGET_PROGRAM
-        or instruction.accounts
-        or len(data) != 9
-        or data[0] != _SET_UNIT_PRICE
-    ):
-        raise PaymentRefused(_BUDGET + "price_instruction")
-    price = int.from_bytes(data[1:], "little")
-    if price > MAX_COMPUTE_PRICE:
-        raise PaymentRefused(_BUDGET + "price_instruction_too_high")
-    return price
+        raise PaymentRefused(f"{_BUDGET}{name}_instruction")
+    number = int.from_bytes(data[1:], "little")
+    if number > most:
+        raise PaymentRefused(f"{_BUDGET}{name}_instruction_too_high")
+    return number
 
 
 def _transfer(message: Message, instruction: Instruction) -> Transfer:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from shared.x402.curves import is_ed25519_signature
 
 _ORDER = 2**252 + 27742317777372353535851937790883648493
 _Y = (1 << 255) - 1
@@ -23,8 +22,4 @@ def is_signed_by(key: bytes, signature: bytes, message: bytes) -> bool:
         or int.from_bytes(key, "little") & _Y in SMALL_ORDER
     ):
         return False
-    try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
-    except (InvalidSignature, ValueError):
-        return False
-    return True
+    return is_ed25519_signature(key, signature, message)

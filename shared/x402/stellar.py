@@ -1,30 +1,25 @@
 """The verifier of Stellar: scheme `exact` with a signed authorization of a SEP-41 transfer, whose fees the facilitator pays.
 
-The payer signs a contract call and not a transaction: the facilitator puts the call into a transaction of its own. Only the
-network knows balances and used nonces.
+The payer signs a contract call and not a transaction: the facilitator puts the call into a transaction from its own account.
+Only the network knows balances and used nonces.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_stellar.md, SEP-41, SEP-23, CAP-46-11 and CAP-71 (what is signed).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from shared.money import Price
 from shared.x402 import authorization, stellar_envelope
 from shared.x402 import stellar_xdr as xdr
-from shared.x402.exact import exact_offer, has_terms
+from shared.x402.curves import is_ed25519_signature
+from shared.x402.exact import exact_offer, matches_exactly, strict_base64, unchanged
 from shared.x402.networks import STELLAR_USDC, StellarToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import ACCOUNT, CONTRACT, Address, parse
@@ -34,6 +29,7 @@ from shared.x402.wire import Offer
 TERMS: tuple[str, ...] = ()
 TOKEN_KEY = TOKEN_REASON = ""
 """What a payer signs here has no room for a token of the server's."""
+completed, matches = unchanged, matches_exactly
 MORE_SETTLE_S = 6.0
 """A payment is in the next ledger or in the one after it, and a ledger takes 3 to 6 s."""
 LONGEST_TIMEOUT_SECONDS = 600
@@ -46,10 +42,10 @@ LEDGER_TOLERANCE = 2
 """Nodes are not all at the same ledger: the official verifier's figure."""
 FASTEST_CLOSE_SECONDS = 1.0
 """What a ledger may take where we have not seen it. Our sandbox closes one a second."""
-TOLD_AFTER_S = 3.0
-"""How old the newest ledger may be when a facilitator tells us of it."""
+REPORTED_AFTER_S = 3.0
+"""How old the newest ledger may be when a facilitator reports it."""
 MOST_STALE_LEDGERS = 40
-"""By how many ledgers the newest one that we were told of may be out of date at most."""
+"""By how many ledgers the newest one that a facilitator reports may be out of date at most."""
 SLOWEST_LEDGER_SECONDS = 10
 EXPIRED = "invalid_exact_stellar_signature_expired"
 
@@ -91,7 +87,7 @@ class StellarAuthorization(authorization.Authorization):
         """
         if ledger is None:
             return None
-        stale = math.ceil((ledger.age_s + TOLD_AFTER_S) / (ledger.ledger_s or FASTEST_CLOSE_SECONDS))
+        stale = math.ceil((ledger.age_s + REPORTED_AFTER_S) / (ledger.ledger_s or FASTEST_CLOSE_SECONDS))
         tolerance = LEDGER_TOLERANCE + min(stale, MOST_STALE_LEDGERS)
         ledger_s = within_bounds(ledger.ledger_s or FASTEST_LEDGER_SECONDS)
         return self.ledger_refusal(ledger.number, ledger_s, tolerance=tolerance)
@@ -136,18 +132,6 @@ def offers(token: StellarToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
     """What a call costs in this token. Raises ExcessPrecision when the token cannot express the price."""
     amount = str(price.atomic(token.decimals))
     return (exact_offer(token.network, token.contract, amount, pay_to, areFeesSponsored=True),)
-
-
-def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
-    """The offer as it is: the facilitator adds nothing."""
-    return offer
-
-
-def matches(offer: Offer, accepted: Offer) -> bool:
-    """Whether the client accepted this very offer. Addresses have one spelling."""
-    return has_terms(offer, accepted) and (
-        (accepted.amount, accepted.asset, accepted.pay_to) == (offer.amount, offer.asset, offer.pay_to)
-    )
 
 
 def is_payable(offer: Offer) -> bool:
@@ -217,14 +201,11 @@ def check(offer: Offer, payload: dict[str, Any]) -> StellarAuthorization:
 
 
 def _envelope(transaction: object) -> Envelope:
-    if not isinstance(transaction, str) or len(transaction) > _MOST_CHARS:
+    if not isinstance(transaction, str):
         raise PaymentRefused(_PREFIX + "malformed")
     try:
-        data = base64.b64decode(transaction, validate=True)
-        if base64.b64encode(data).decode() != transaction:  # Python ignores bits after the last byte
-            raise xdr.Malformed("base64 in another spelling")
-        return stellar_envelope.read(data)
-    except (xdr.Malformed, binascii.Error, ValueError):
+        return stellar_envelope.read(strict_base64(transaction, _MOST_CHARS))
+    except ValueError:
         raise PaymentRefused(_PREFIX + "malformed") from None
 
 
@@ -276,11 +257,7 @@ def _is_signed(entry: Entry, payer: Address, signature: bytes, passphrase: str) 
             entry.invocation_raw,
         )
     )
-    try:
-        Ed25519PublicKey.from_public_bytes(payer.key).verify(signature, hashlib.sha256(preimage).digest())
-    except (InvalidSignature, ValueError):
-        return False
-    return True
+    return is_ed25519_signature(payer.key, signature, hashlib.sha256(preimage).digest())
 
 
 @lru_cache(maxsize=8)

@@ -10,7 +10,6 @@ x402-xrpl 0.3.4 (t54); xrpl.org, "Payment" and "Transaction Common Fields".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -19,7 +18,7 @@ import msgspec
 
 from shared.money import ExcessPrecision, Price
 from shared.x402 import authorization
-from shared.x402.exact import exact_offer, has_terms
+from shared.x402.exact import exact_offer, has_terms, unchanged
 from shared.x402.networks import XrplToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
@@ -38,13 +37,14 @@ TERMS: tuple[str, ...] = ()
 TOKEN_KEY = INVOICE
 """The transaction carries the hash of this text as its InvoiceID."""
 TOKEN_REASON = PREFIX + "invoice_id_mismatch"
+completed = unchanged
 MORE_SETTLE_S = 6.0
 """A payment is in the next ledger or in the one after it, and a ledger takes 3 to 6 s."""
 LEDGER_SECONDS = 5
 LEDGER_TOLERANCE = 2
 """Both turn a timeout in seconds into ledgers, as the scheme says."""
-LEDGER_SLACK = 25
-"""By how many ledgers the newest one that we were told of may be out of date."""
+MOST_STALE_LEDGERS = 25
+"""By how many ledgers the newest one that a facilitator reports may be out of date."""
 SLOWEST_LEDGER_S = 10
 
 _PRECISION = 15
@@ -118,22 +118,22 @@ class XrplAuthorization(authorization.Authorization):
     max_ledgers: int
 
     def window_refusal(self, now: int, ledger: authorization.KnownLedger | None = None) -> str | None:
-        """Judged by the ledger. The network may be further than we were told."""
+        """Judged by the ledger. The network may have closed others since it was reported."""
         if ledger is None:
             return None
-        return self.ledger_refusal(ledger.number, slack=LEDGER_SLACK)
+        return self.ledger_refusal(ledger.number, tolerance=MOST_STALE_LEDGERS)
 
-    def ledger_refusal(self, ledger: int, *, slack: int = 0) -> str | None:
-        """Why the payment cannot be settled after the validated `ledger`, or None. The ledger may be `slack` behind."""
+    def ledger_refusal(self, ledger: int, *, tolerance: int = 0) -> str | None:
+        """Why the payment cannot be settled after the validated `ledger`, or None. The network may be `tolerance` further."""
         if self.last_ledger <= ledger:
             return PREFIX + "expired"
-        if self.last_ledger > ledger + slack + self.max_ledgers:
+        if self.last_ledger > ledger + tolerance + self.max_ledgers:
             return PREFIX + "lastledgersequence_too_large"
         return None
 
     def expires(self, now: int) -> int:
         """The end of the longest payment that `window_refusal` lets pass, were all its ledgers slow."""
-        return now + (self.max_ledgers + LEDGER_SLACK) * SLOWEST_LEDGER_S
+        return now + (self.max_ledgers + MOST_STALE_LEDGERS) * SLOWEST_LEDGER_S
 
 
 def offers(token: XrplToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
@@ -142,11 +142,6 @@ def offers(token: XrplToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
         raise ExcessPrecision(f"{price.value} has more than {_PRECISION} digits")
     extra = {"issuer": token.issuer, "areFeesSponsored": False}
     return (exact_offer(token.network, token.currency, price.text(), pay_to, **extra),)
-
-
-def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
-    """The offer as it is: the facilitator adds nothing."""
-    return offer
 
 
 def matches(offer: Offer, accepted: Offer) -> bool:

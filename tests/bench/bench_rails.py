@@ -77,7 +77,7 @@ def stellar(var: Path) -> Iterator[Made]:
 def xrpl(var: Path) -> Iterator[Made]:
     """RLUSD on the XRP Ledger, each payment of another payer."""
     xrpl_bench.CLOSE_EVERY_S = CLOSE_EVERY_S
-    bench = xrpl_bench.Stand()
+    bench = xrpl_bench.XrplBench()
     bench.server.start()
     yield XrplRail((USDC, RLUSD), bench.server.url), lambda: bench.call(bench.payer())
     bench.server.stop()

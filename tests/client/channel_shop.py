@@ -6,7 +6,7 @@ import base64
 import json
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,9 +16,7 @@ from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
 from shared.x402.evm_channel_ids import PREFIX
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer, Payment
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Seen, Shop
+from tests.client.conftest import Canned, Seen, Shop, packed
 
 TOKEN = EVM_USDC["eip155:8453"]
 PRICE = 1_000
@@ -49,7 +47,6 @@ class ChannelShop:
     """
 
     shop: Shop
-    canned: type[Canned]
     pay_to: str
     accounts: dict[str, Account] = field(default_factory=dict)
     vouchers: list[tuple[int, bytes]] = field(default_factory=list)
@@ -123,7 +120,7 @@ class ChannelShop:
             account.done_top = max(account.done_top, most)
             extra = {"chargedAmount": str(PRICE), "channelState": self.state(voucher, account)} | self.shown
             shown = {"payment-response": packed(receipt | {"extra": extra})}
-            answer = self.canned(200, json.dumps({"ok": True, "max": most}).encode(), shown)
+            answer = Canned(200, json.dumps({"ok": True, "max": most}).encode(), shown)
             self.answers[voucher.payment_id] = (seen.body, answer)
             return answer
 
@@ -152,9 +149,4 @@ class ChannelShop:
         account.balance -= amount
         self.refunds.append(amount)
         receipt = {"success": True, "transaction": "0x" + 64 * "e", "network": TOKEN.network, "amount": str(amount)}
-        return self.canned(200, json.dumps(receipt).encode(), {"payment-response": packed(receipt)})
-
-
-def packed(document: Any) -> str:
-    """Base64 of JSON, as headers carry it."""
-    return base64.b64encode(json.dumps(document).encode()).decode()
+        return Canned(200, json.dumps(receipt).encode(), {"payment-response": packed(receipt)})

@@ -1,16 +1,18 @@
-"""A scripted shop: a real HTTP server on 127.0.0.1 that demands, verifies and answers payments as a test tells it."""
+"""A scripted shop: a real HTTP server on 127.0.0.1 that demands, verifies and answers payments as a test says."""
 
 from __future__ import annotations
 
 import base64
 import io
 import json
+import os
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -22,8 +24,12 @@ import msgspec
 import pytest
 
 from coinslot.buyer import Buyer
+from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
+from coinslot.errors import CoinslotError
+from coinslot.evm_signer import EvmSigner
 from coinslot.main import main
+from coinslot.payment_folder import PaymentFolder
 from coinslot.wallet import Wallet
 from shared.money import Price
 from shared.x402.evm import EvmAuthorization, check, offers
@@ -31,6 +37,7 @@ from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Payment
 
+ROOT = Path(__file__).parents[2]
 # A canary: no output may ever contain it.
 KEY = bytes.fromhex("c0ffee01c0ffee02c0ffee03c0ffee04c0ffee05c0ffee06c0ffee07c0ffee08")
 PAY_TO = "0x00000000000000000000000000000000DeaDBeef"
@@ -107,7 +114,7 @@ class Shop:
         }
 
     def demand(self, document: Any, *, header: str | None = None, body: bytes | None = None) -> Canned:
-        """A 402 with the same challenge in the header and the body, unless told otherwise."""
+        """A 402 with the same challenge in the header and the body, unless a test says otherwise."""
         headers = {"payment-required": packed(document) if header is None else header}
         return Canned(402, json.dumps(document).encode() if body is None else body, headers)
 
@@ -130,7 +137,7 @@ class Shop:
         return {"success": True, "transaction": TRANSACTION, "network": "eip155:8453", **changes}
 
     def problem(self, status: int, *, retry_after: int | None = None, **members: Any) -> Canned:
-        """A problem document, not charged unless told otherwise."""
+        """A problem document, not charged unless a test says otherwise."""
         document = {"title": "Failed", "status": status, "detail": "it failed", "code": "some_code", "charged": False}
         headers = {"content-type": "application/problem+json"}
         if retry_after is not None:
@@ -219,6 +226,19 @@ def buyer(shop: Shop) -> Iterator[Buyer]:
         yield buyer
 
 
+def configured(base_url: str, folder: Path) -> Configuration:
+    """The configuration of a buyer within caps."""
+    signer = EvmSigner(KEY, network="eip155:8453")
+    return Configuration(signer, base_url, Decimal(0), PaymentFolder(folder), False, ())
+
+
+def failed(buyer: Buyer, *kinds: type[CoinslotError], body: object = None) -> Any:
+    """The error of a call that must fail with one of these kinds."""
+    with pytest.raises(kinds) as caught:
+        buyer.call("echo", body)
+    return caught.value
+
+
 @dataclass(frozen=True)
 class Run:
     """What a run of the command came to."""
@@ -280,24 +300,16 @@ def sandbox(shop: Shop, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def canned() -> type[Canned]:
-    """The class of a response."""
-    return Canned
+def one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A payment without an answer is not sent again in the same run."""
+    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
 
 
-@pytest.fixture
-def drop() -> Canned:
-    """The step that resets the connection."""
-    return DROP
-
-
-@pytest.fixture
-def pack() -> Callable[[Any], str]:
-    """Base64 of JSON."""
-    return packed
-
-
-@pytest.fixture
-def key() -> bytes:
-    """The wallet's key."""
-    return KEY
+def process(folder: Path, *arguments: str, env: Mapping[str, str] = {}, **options: Any) -> subprocess.Popen[bytes]:
+    """Starts the command in this folder, with this environment and the way to the modules."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "coinslot.main", *arguments],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{ROOT / 'client'}", **env},
+        **options,
+    )

@@ -1,130 +1,101 @@
-"""One call, from the price to the answer."""
+"""One call, from the price to the answer or to an error that says whether it was charged."""
 
 from __future__ import annotations
 
 import base64
 import json
 import time
-from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from coinslot.async_exchange import AsyncExchange
-from coinslot.blocking_exchange import BlockingExchange
+from coinslot import AsyncBuyer, PaymentFolder, RetryPolicy, Wallet
 from coinslot.buyer import Buyer
 from coinslot.errors import (
+    CallFailed,
+    Charged,
     InvalidCall,
+    OutcomeUnknown,
+    PaymentRejected,
+    PriceTooHigh,
+    RateLimited,
+    UnknownCall,
+    Unreachable,
+    UnreadableAnswer,
 )
-from coinslot.exchange import Reply, pool_options
 from coinslot.payment import MAX_HEADER_CHARS
-from coinslot.wallet import Wallet
+from coinslot.payment_folder import claim
+from coinslot.progress import Progress, Quoted, Sending, Waiting
+from tests.client.conftest import DROP, KEY, TRANSACTION, Canned, Shop, failed, packed
 from tests.each import each
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
-
-
-KEY = bytes(31) + b"\x07"
 
 
 def test_a_paid_call_brings_the_answer_and_the_receipt(shop: Shop, buyer: Buyer) -> None:
-    """The payment passes the shop's own verifier, and the answer says what was paid to whom."""
-    answer = buyer.call("echo", {"message": "hi"})
-    assert answer.body == {"ok": True, "youSent": "hi"}
-    assert answer.raw == b'{"ok":true,"youSent":"hi"}'
-    assert (answer.price.text(), answer.offer.amount) == ("0.001", "1000")
-    assert answer.receipt.success
-    assert answer.receipt.transaction == "0x" + "ab" * 32
-    assert answer.request_id == "req-1"
-    assert [authorization.value for authorization in shop.authorizations] == [1000]
+    """The payment passes the shop's own verifier. What is asked for and what is paid for is the same request.
 
-
-def test_both_requests_have_the_same_bytes(shop: Shop, buyer: Buyer) -> None:
-    """What is asked for and what is paid for is the same request: method, path, type and body."""
+    It asks for no compression: a few hundred compressed bytes can be half a gigabyte, and no answer here is large.
+    """
     body = b'{"message": "h\\u00e9llo",   "n": 1.10}\n'
-    buyer.call("echo", body)
+    before = int(time.time())
+    answer = buyer.call("echo", body)
+    assert (answer.body, answer.raw) == ({"ok": True, "youSent": "hi"}, b'{"ok":true,"youSent":"hi"}')
+    assert (answer.price.text(), answer.offer.amount, answer.request_id) == ("0.001", "1000", "req-1")
+    assert (answer.receipt.success, answer.receipt.transaction) == (True, TRANSACTION)
     first, second = shop.seen
     assert first.body == second.body == body
     assert first.headers["content-type"] == second.headers["content-type"] == "application/json"
+    assert first.headers["accept-encoding"] == second.headers["accept-encoding"] == "identity"
     assert (first.method, first.path) == (second.method, second.path) == ("POST", "/v1/cdp/echo")
-    assert first.payment is None
-    assert second.payment is not None
-
-
-def test_no_body_stays_no_body(shop: Shop, buyer: Buyer) -> None:
-    """A call without a body sends none, and claims no type for it."""
-    buyer.call("chain/chain-id")
-    assert [seen.body for seen in shop.seen] == [b"", b""]
-    assert "content-type" not in shop.seen[1].headers
-
-
-def test_the_payment_echoes_the_challenge(shop: Shop, buyer: Buyer) -> None:
-    """The accepted offer, the resource and the extensions come back as they were sent."""
-    buyer.call("echo")
-    sent = json.loads(base64.b64decode(shop.payments[0]))
-    challenge = shop.challenge()
-    assert sent["x402Version"] == 2
-    assert sent["accepted"] == challenge["accepts"][0]
-    assert sent["resource"] == challenge["resource"]
-    assert sent["extensions"] == challenge["extensions"]
-
-
-def test_long_extensions_are_left_out(shop: Shop, buyer: Buyer) -> None:
-    """A header that servers would refuse for its size loses what is optional in it."""
-    challenge = {**shop.challenge(), "extensions": {"bazaar": {"info": "x" * 20_000}}}
-    shop.unpaid = [shop.demand(challenge)]
-    buyer.call("echo")
-    assert len(shop.payments[0]) < MAX_HEADER_CHARS
-    assert "extensions" not in json.loads(base64.b64decode(shop.payments[0]))
-
-
-def test_the_authorization_lasts_as_long_as_the_offer_says(shop: Shop, buyer: Buyer) -> None:
-    """A signed payment is good for maxTimeoutSeconds and not a second more."""
-    before = int(time.time())
-    buyer.call("echo")
-    [authorization] = shop.authorizations
+    assert (first.payment, second.payment) == (None, shop.payments[0])
+    (authorization,) = shop.authorizations
+    assert authorization.value == 1000
     assert before + 60 <= authorization.valid_before <= int(time.time()) + 60
     assert authorization.window_refusal(int(time.time())) is None
 
 
-def test_every_call_signs_anew(shop: Shop, buyer: Buyer) -> None:
-    """Two calls are two payments with two nonces."""
+def test_the_payment_echoes_the_challenge(shop: Shop, buyer: Buyer) -> None:
+    """The accepted offer, the resource and the extensions; but not extensions that make the header too long for servers."""
     buyer.call("echo")
+    sent, challenge = json.loads(base64.b64decode(shop.payments[0])), shop.challenge()
+    assert (sent["x402Version"], sent["accepted"]) == (2, challenge["accepts"][0])
+    assert (sent["resource"], sent["extensions"]) == (challenge["resource"], challenge["extensions"])
+    shop.unpaid = [shop.demand({**challenge, "extensions": {"bazaar": {"info": "x" * 20_000}}})]
     buyer.call("echo")
-    assert len({authorization.nonce for authorization in shop.authorizations}) == 2
+    assert len(shop.payments[1]) < MAX_HEADER_CHARS
+    assert "extensions" not in json.loads(base64.b64decode(shop.payments[1]))
 
 
-def test_a_free_call_is_not_paid(shop: Shop, buyer: Buyer, canned: type[Canned]) -> None:
-    """A 200 to the first request is the answer, without receipt or price."""
-    shop.unpaid = [canned(200, b'{"free":1}', {"payment-response": "bm90IG1pbmU="})]
+def test_a_free_call_is_not_paid(shop: Shop, buyer: Buyer) -> None:
+    """A 200 to the first request is the answer, without receipt or price. A call without a body claims no type for it."""
+    shop.unpaid = [Canned(200, b'{"free":1}', {"payment-response": "bm90IG1pbmU="})]
     answer = buyer.call("echo")
     assert (answer.body, answer.price, answer.offer, answer.receipt) == ({"free": 1}, None, None, None)
-    assert shop.payments == []
+    (seen,) = shop.seen
+    assert (seen.payment, seen.body, seen.headers.get("content-type")) == (None, b"", None)
 
 
-def test_an_answer_without_a_receipt_is_still_an_answer(shop: Shop, buyer: Buyer, canned: type[Canned]) -> None:
-    """The price is what was signed; that no receipt came is visible."""
-    shop.paid = [canned(200, b"[1]")]
+def test_a_receipt_may_be_missing_or_in_the_older_header(shop: Shop, buyer: Buyer) -> None:
+    """Without it the price is what was signed."""
+    shop.paid = [Canned(200, b"[1]"), Canned(200, b"{}", {"x-payment-response": packed(shop.receipt())})]
     answer = buyer.call("echo")
     assert (answer.body, answer.receipt, answer.price.text()) == ([1], None, "0.001")
-
-
-def test_the_older_receipt_header_is_read_too(
-    shop: Shop, buyer: Buyer, canned: type[Canned], pack: Callable[[Any], str]
-) -> None:
-    """Endpoints of the older flavour send the receipt as X-PAYMENT-RESPONSE."""
-    shop.paid = [canned(200, b"{}", {"x-payment-response": pack(shop.receipt())})]
     assert buyer.call("echo").receipt.success
 
 
-@pytest.mark.parametrize("name", ["", "Echo", "../admin", "echo?x=1", "chain/chain/x", "v1/echo", "é", "a" * 65])
-def test_a_name_that_cannot_be_is_refused_here(shop: Shop, buyer: Buyer, name: str) -> None:
-    """No request is made for a name that would change the path."""
+@each(
+    ("name", "body"),
+    [
+        *((name, None) for name in ("", "Echo", "../admin", "echo?x=1", "chain/chain/x", "v1/echo", "é", "a" * 65)),
+        ("echo", {"message": object()}),
+    ],
+)
+def test_a_call_that_cannot_be_is_refused_here(shop: Shop, buyer: Buyer, name: str, body: object) -> None:
+    """No request is made for a name that would change the path, or a body that cannot be written as JSON."""
     with pytest.raises(InvalidCall):
-        buyer.call(name)
+        buyer.call(name, body)
     assert shop.seen == []
 
 
@@ -149,85 +120,149 @@ def test_a_base_address_of_another_form_is_refused(url: str) -> None:
     assert "u:p" not in str(caught.value)
 
 
-def test_a_body_that_is_not_json_is_refused_here(shop: Shop, buyer: Buyer) -> None:
-    """Nothing is sent when the body cannot be written down."""
-    with pytest.raises(InvalidCall):
-        buyer.call("echo", {"message": object()})
-    assert shop.seen == []
-
-
-def test_max_price_is_inclusive(shop: Shop) -> None:
-    """A call that costs exactly what was allowed is bought."""
-    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.0010")) as buyer:
-        assert buyer.call("echo").price.text() == "0.001"
-
-
-def test_a_shop_below_a_path(shop: Shop) -> None:
-    """The base address may have a path of its own, which is part of every call's address."""
-    with Buyer(shop.base_url + "/shop/", Wallet.evm(KEY), max_price=None) as buyer:
+def test_the_signed_payment_is_announced_before_it_is_sent(shop: Shop) -> None:
+    """Neither its repr nor the wallet's gives a secret away. The server's address may have a path."""
+    order: list[object] = []
+    shop.paid = [lambda seen: order.append("sent") or shop.sell(seen)]
+    wallet = Wallet.evm(KEY)
+    with Buyer(shop.base_url + "/shop/", wallet, max_price=None, on_signed=order.append) as buyer:
         buyer.call("echo")
+    payment, sent = order
+    assert (payment.header, sent) == (shop.payments[0], "sent")
+    assert KEY.hex() not in repr(wallet)
+    assert payment.header not in repr(payment)
     assert {seen.path for seen in shop.seen} == {"/shop/v1/cdp/echo"}
 
 
-def test_the_signed_payment_is_announced_before_it_is_sent(shop: Shop) -> None:
-    """Whoever must not lose a payment hears of it first."""
-    order = []
-    shop.paid = [lambda seen: order.append("sent") or shop.sell(seen)]
-    with Buyer(
-        shop.base_url, Wallet.evm(KEY), max_price=None, on_signed=lambda payment: order.append(payment.header)
-    ) as buyer:
-        buyer.call("echo")
-    assert order == [shop.payments[0], "sent"]
+def test_an_answer_that_is_not_json_says_whether_it_was_paid(shop: Shop, buyer: Buyer) -> None:
+    """Only a receipt proves that a garbled 200 came from the shop and was charged."""
+    shop.paid = [Canned(200, b"<html>", {"payment-response": packed(shop.receipt())}), Canned(200, b"<html>")]
+    errors = [failed(buyer, UnreadableAnswer) for _ in range(2)]
+    assert [(error.raw, error.charged) for error in errors] == [(b"<html>", True), (b"<html>", "unknown")]
+    assert len(shop.payments) == 2
 
 
-def test_no_repr_shows_the_key_or_the_payment(shop: Shop, buyer: Buyer) -> None:
-    """Neither a log line nor a traceback with locals gives them away."""
-    wallet = Wallet.evm(KEY)
-    seen = []
-    with Buyer(shop.base_url, wallet, max_price=None, on_signed=seen.append) as own:
-        own.call("echo")
-    assert KEY.hex() not in repr(wallet)
-    assert seen[0].header not in repr(seen[0])
-
-
-def test_no_compression_is_asked_for(shop: Shop, buyer: Buyer) -> None:
-    """A few hundred compressed bytes can be half a gigabyte, and no answer here is large."""
-    buyer.call("echo")
-    assert {seen.headers["accept-encoding"] for seen in shop.seen} == {"identity"}
-
-
-def test_a_shop_on_this_host_is_not_reached_through_a_proxy(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy for the internet has no way to a sandbox here."""
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None) as buyer:
-        buyer.call("echo")
-    assert len(shop.payments) == 1
-
-
-@each("kind", [BlockingExchange, AsyncExchange])
-def test_the_environments_proxy_is_used_for_other_hosts(
-    shop: Shop, canned: type[Canned], monkeypatch: pytest.MonkeyPatch, kind: type[BlockingExchange | AsyncExchange]
+@each(
+    ("receipt", "reason", "charged"),
+    [
+        (None, "invalid_exact_evm_insufficient_balance", False),
+        ({"success": False, "transaction": "", "errorReason": "nonce_used"}, "nonce_used", False),
+        ({"success": False, "errorReason": "settlement_pending"}, "settlement_pending", "unknown"),
+    ],
+    ids=["no receipt", "not settled", "broadcast"],
+)
+def test_a_second_402_ends_the_call(
+    shop: Shop, buyer: Buyer, receipt: dict[str, Any] | None, reason: str, charged: Charged
 ) -> None:
-    """With its user and password; and not for the hosts that NO_PROXY names."""
-    for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", shop.base_url.replace("//", "//me:p%40ss@"))
-    monkeypatch.setenv("no_proxy", "inside.example")
-    shop.documents["http://shop.example/bazaar.json"] = canned(200, b"{}")
+    """It is never followed by another payment. A receipt gives the reason, and a transaction may move money later."""
+    document = {**shop.challenge(), "error": "invalid_exact_evm_insufficient_balance"}
+    shop.paid = [shop.demand(document)]
+    if receipt:
+        shop.paid = [Canned(402, b"{}", {"payment-response": packed(shop.receipt(**receipt))})]
+    before = len(shop.payments)
+    error = failed(buyer, PaymentRejected)
+    assert (error.reason, error.charged, len(shop.payments) - before) == (reason, charged, 1)
 
-    async def get(host: str) -> Reply:
-        exchange = kind(f"http://{host}", timeout_s=2)
-        try:
-            return await exchange.get(f"http://{host}/bazaar.json")
-        finally:
-            await exchange.aclose() if isinstance(exchange, AsyncExchange) else exchange.close()
 
-    assert anyio.run(get, "shop.example").body == b"{}"
-    (seen,) = shop.seen
-    assert base64.b64decode(seen.headers["proxy-authorization"].removeprefix("Basic ")) == b"me:p@ss"
-    assert seen.headers["host"] == "shop.example"
-    assert pool_options("http://a.inside.example")["proxy"] is None
-    shop.seen.clear()
+def test_a_400_is_reported_with_the_servers_words(shop: Shop, buyer: Buyer) -> None:
+    """An invalid body is not charged, and not tried again."""
+    shop.paid = [shop.problem(400, detail="message is too long", requestId="req-9")]
+    error = failed(buyer, CallFailed)
+    assert (error.detail, error.charged, error.status, len(shop.payments)) == ("message is too long", False, 400, 1)
+    assert error.problem["requestId"] == "req-9"
+
+
+@pytest.mark.parametrize("when", ["unpaid", "paid"])
+def test_a_429_is_reported_with_its_wait(shop: Shop, buyer: Buyer, when: str) -> None:
+    """Nothing is repeated and nothing is spent. No proxy limits a request after letting it through."""
+    setattr(shop, when, [shop.problem(429, retry_after=7), Canned(429, b"slow down")])
+    for wait in (7.0, None):
+        error = failed(buyer, RateLimited)
+        assert (error.retry_after_s, error.charged) == (wait, False)
+    assert len(shop.payments) == (2 if when == "paid" else 0)
+
+
+@each(("when", "charged"), [("unpaid", False), ("paid", "unknown")])
+def test_redirects_are_not_followed(shop: Shop, buyer: Buyer, when: str, charged: Charged) -> None:
+    """A payment goes to the address that it was signed for, or nowhere."""
+    for status in (301, 302, 307, 308):
+        setattr(shop, when, [Canned(status, b"", {"location": shop.base_url + "/elsewhere"})])
+        shop.seen.clear()
+        error = failed(buyer, CallFailed)
+        assert ("redirect" in error.detail, error.charged) == (True, charged)
+        assert {seen.path for seen in shop.seen} == {"/v1/cdp/echo"}
+        assert len(shop.payments) == (1 if when == "paid" else 0)
+    shop.unpaid = [lambda seen: shop.demand(shop.challenge())]
+
+
+def test_an_unpaid_failure_is_never_charged(shop: Shop, buyer: Buyer) -> None:
+    """What the server says about a charge means nothing while nothing was signed."""
+    shop.unpaid = [shop.problem(500, charged=True, retryWithSamePayment=True), shop.problem(404)]
+    error = failed(buyer, CallFailed)
+    assert (error.charged, error.repeatable, len(shop.seen)) == (False, False, 1)
+    with pytest.raises(UnknownCall):
+        buyer.call("ecko")
+
+
+def test_a_shop_that_cannot_be_reached(shop: Shop, buyer: Buyer) -> None:
+    """Nothing is signed for a connection that breaks before paying, or for none."""
+    shop.unpaid = [DROP]
+    error = failed(buyer, Unreachable)
+    assert (error.charged, error.payment) == (False, None)
+    with (
+        Buyer("http://127.0.0.1:9", Wallet.evm(KEY), max_price=None, timeout_s=2) as nowhere,
+        pytest.raises(Unreachable, match="no connection"),
+    ):
+        nowhere.call("echo")
+
+
+@pytest.mark.anyio
+async def test_a_call_that_is_sent_again(shop: Shop, tmp_path: Path) -> None:
+    """The same payment until there is an answer, and the caller sees each step."""
+    shop.paid = [DROP, shop.sell]
+    steps: list[Progress] = []
+    async with AsyncBuyer(
+        shop.base_url,
+        Wallet.evm(KEY),
+        max_price=Decimal("0.01"),
+        retry_policy=RetryPolicy(first_pause_s=0.01),
+        payments=PaymentFolder(tmp_path),
+        on_progress=steps.append,
+    ) as buyer:
+        answer = await buyer.call("echo", {"message": "hi"})
+    assert answer.body == {"ok": True, "youSent": "hi"}
+    assert (len(shop.payments), len(set(shop.payments))) == (2, 1)
+    assert [type(step) for step in steps] == [Quoted, Sending, Waiting]
+    assert PaymentFolder(tmp_path).files() == []
+
+
+@pytest.mark.anyio
+async def test_calls_run_at_the_same_time(shop: Shop) -> None:
+    """One buyer for many tasks: each its own payment."""
+    async with (
+        AsyncBuyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=None) as buyer,
+        anyio.create_task_group() as tasks,
+    ):
+        for _ in range(5):
+            tasks.start_soon(buyer.call, "echo")
+    assert len(set(shop.payments)) == 5
+
+
+@pytest.mark.anyio
+async def test_the_limit_and_the_saved_payment(shop: Shop, tmp_path: Path) -> None:
+    """What Buyer refuses is refused, and what it keeps is kept."""
+    async with AsyncBuyer(shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.0009"), payments=None) as buyer:
+        with pytest.raises(PriceTooHigh):
+            await buyer.call("echo")
+    shop.paid = [DROP, shop.sell]
+    async with AsyncBuyer(
+        shop.base_url,
+        Wallet.evm(KEY),
+        max_price=None,
+        retry_policy=RetryPolicy(budget_s=0),
+        payments=PaymentFolder(tmp_path),
+    ) as buyer:
+        with pytest.raises(OutcomeUnknown) as caught:
+            await buyer.call("echo")
+        assert (await buyer.resume(claim(caught.value.saved))).receipt.success
+    assert PaymentFolder(tmp_path).files() == []

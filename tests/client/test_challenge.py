@@ -6,17 +6,15 @@ import base64
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from coinslot.buyer import Buyer
 from coinslot.errors import ChallengeRefused, CoinslotError, NoPayableOffer, PriceTooHigh, Unreachable
 from coinslot.wallet import Wallet
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
-
+from tests.client.conftest import Canned, Shop, failed, packed
+from tests.each import each
 
 Refuses = Callable[[type[CoinslotError]], CoinslotError]
 """Makes a call that must be refused with that kind of error."""
@@ -27,64 +25,49 @@ def refused(shop: Shop, buyer: Buyer) -> Refuses:
     """Calls, and returns the refusal after making sure that nothing was paid."""
 
     def call(kind: type[CoinslotError]) -> CoinslotError:
-        with pytest.raises(kind) as caught:
-            buyer.call("echo")
-        assert shop.payments == []
-        assert len(shop.seen) == 1
-        assert caught.value.charged is False
-        assert caught.value.payment is None
-        return caught.value
+        shop.seen.clear()
+        error = failed(buyer, kind)
+        assert [seen.payment for seen in shop.seen] == [None]
+        assert (error.charged, error.payment) == (False, None)
+        return error
 
     return call
 
 
-def test_header_and_body_must_agree(shop: Shop, refused: Refuses, pack: Callable[[Any], str]) -> None:
-    """A challenge with two voices is not to be trusted with either."""
-    other = shop.challenge(amount="999")
-    shop.unpaid = [shop.demand(shop.challenge(), header=pack(other))]
-    assert "different things" in str(refused(ChallengeRefused))
-
-
-def test_a_true_that_equals_one_is_a_difference(shop: Shop, refused: Refuses, pack: Callable[[Any], str]) -> None:
-    """Python calls 1, 1.0 and true equal; JSON does not."""
+def test_header_and_body_must_agree(shop: Shop, refused: Refuses) -> None:
+    """A challenge with two voices is not to be trusted with either. Python calls 1, 1.0 and true equal; JSON does not."""
     document = shop.challenge()
     one, true = ({**document, "extensions": {"x": value}} for value in (1, True))
-    shop.unpaid = [shop.demand(one, header=pack(true))]
+    shop.unpaid = [
+        shop.demand(document, header=packed(shop.challenge(amount="999"))),
+        shop.demand(one, header=packed(true)),
+        shop.demand(document, body=b"<html>"),
+    ]
+    assert "different things" in str(refused(ChallengeRefused))
+    assert "different things" in str(refused(ChallengeRefused))
     refused(ChallengeRefused)
 
 
-@pytest.mark.parametrize("body", [b"", b"{}"])
-def test_the_header_alone_is_enough(shop: Shop, buyer: Buyer, body: bytes) -> None:
-    """Servers of the official SDK send an empty object as the body."""
-    shop.unpaid = [shop.demand(shop.challenge(), body=body)]
-    assert buyer.call("echo").receipt.success
-
-
-def test_the_body_alone_is_enough(shop: Shop, buyer: Buyer, canned: type[Canned]) -> None:
-    """So is a body without the header."""
-    shop.unpaid = [canned(402, json.dumps(shop.challenge()).encode())]
-    assert buyer.call("echo").receipt.success
-
-
-def test_member_order_does_not_matter(shop: Shop, buyer: Buyer, pack: Callable[[Any], str]) -> None:
-    """Header and body may be written by two encoders."""
+def test_one_form_is_enough_and_two_may_differ_in_form(shop: Shop, buyer: Buyer) -> None:
+    """Servers of the official SDK send an empty object as the body; header and body may be written by two encoders."""
     document = shop.challenge()
-    shop.unpaid = [shop.demand(document, header=pack(dict(reversed(document.items()))))]
-    assert buyer.call("echo").receipt.success
+    shop.unpaid = [
+        shop.demand(document, body=b""),
+        shop.demand(document, body=b"{}"),
+        Canned(402, json.dumps(document).encode()),
+        shop.demand(document, header=packed(dict(reversed(document.items())))),
+    ]
+    assert all(buyer.call("echo").receipt.success for _ in range(4))
 
 
-@pytest.mark.parametrize(
+@each(
     "header",
     [
-        "",
-        "%%%",
-        "bm90IGpzb24=",
-        base64.b64encode(b"[]").decode(),
-        base64.b64encode(b"{}").decode(),
-        base64.b64encode(b"\xff\xfe").decode(),
-        base64.b64encode(b"[" * 5000).decode(),
-        base64.b64encode(b'{"x402Version": 2}').decode(),
-        base64.b64encode(b" " * 70_000 + b"{}").decode(),
+        *("", "%%%", "bm90IGpzb24="),
+        *(
+            base64.b64encode(content).decode()
+            for content in (b"[]", b"{}", b"\xff\xfe", b"[" * 5000, b'{"x402Version": 2}', b" " * 70_000 + b"{}")
+        ),
     ],
 )
 def test_a_header_of_garbage_is_refused(shop: Shop, refused: Refuses, header: str) -> None:
@@ -93,41 +76,29 @@ def test_a_header_of_garbage_is_refused(shop: Shop, refused: Refuses, header: st
     refused(ChallengeRefused)
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"<html>pay!</html>", b"null", b"x" * 100_000, b'{"a":' * 3000])
-def test_a_body_of_garbage_is_refused(refused: Refuses, shop: Shop, canned: type[Canned], body: bytes) -> None:
-    """The same for a challenge that comes in the body alone."""
-    shop.unpaid = [canned(402, body)]
+@each("body", [b"", b"{}", b"<html>pay!</html>", b"null", b"x" * 100_000, b'{"a":' * 3000, b"\x1f\x8b" + bytes(50)])
+def test_a_body_of_garbage_is_refused(refused: Refuses, shop: Shop, body: bytes) -> None:
+    """The same for a challenge in the body. Compression was not asked for, and unpacking could fill the memory."""
+    shop.unpaid = [Canned(402, body, {"content-encoding": "gzip"} if body[:1] == b"\x1f" else {})]
     refused(ChallengeRefused)
 
 
-def test_a_garbage_body_beside_a_good_header_is_refused(shop: Shop, refused: Refuses) -> None:
-    """Something between us and the shop is at work."""
-    shop.unpaid = [shop.demand(shop.challenge(), body=b"<html>")]
-    refused(ChallengeRefused)
-
-
-def test_a_header_of_100_kilobytes_ends_the_call(shop: Shop, buyer: Buyer, pack: Callable[[Any], str]) -> None:
-    """Whoever sends it gets neither memory nor money."""
-    shop.unpaid = [shop.demand(shop.challenge(), header=pack({"x": "y" * 100_000}))]
-    with pytest.raises((ChallengeRefused, Unreachable)):
-        buyer.call("echo")
-    assert shop.payments == []
-
-
-def test_a_compressed_challenge_is_refused(shop: Shop, refused: Refuses, canned: type[Canned]) -> None:
-    """Compression was not asked for, and unpacking it could fill the memory."""
-    shop.unpaid = [canned(402, b"\x1f\x8b" + bytes(50), {"content-encoding": "gzip"})]
-    refused(ChallengeRefused)
-
-
-@pytest.mark.parametrize("version", [1, 3, "2", True, None])
+@each("version", [1, 3, "2", True, None])
 def test_another_protocol_version_is_refused(shop: Shop, refused: Refuses, version: object) -> None:
     """Only x402 version 2 is spoken here."""
     shop.unpaid = [shop.demand({**shop.challenge(), "x402Version": version})]
     refused(ChallengeRefused)
 
 
-@pytest.mark.parametrize(
+def test_a_header_of_100_kilobytes_ends_the_call(shop: Shop, buyer: Buyer) -> None:
+    """Whoever sends it gets neither memory nor money."""
+    shop.unpaid = [shop.demand(shop.challenge(), header=packed({"x": "y" * 100_000}))]
+    with pytest.raises((ChallengeRefused, Unreachable)):
+        buyer.call("echo")
+    assert shop.payments == []
+
+
+@each(
     "url",
     [
         "http://evil.example/v1/cdp/echo",
@@ -161,12 +132,13 @@ def test_a_host_name_may_be_written_in_capitals(shop: Shop) -> None:
         assert buyer.call("echo").receipt.success
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "why"),
     [
-        ({"network": "eip155:84532"}, "pays on eip155:8453"),
-        ({"network": "base"}, "pays on eip155:8453"),
-        ({"network": "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"}, "pays on eip155:8453"),
+        *(
+            ({"network": network}, "pays on eip155:8453")
+            for network in ("eip155:84532", "base", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp")
+        ),
         ({"scheme": "upto"}, "scheme"),
         ({"asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e"}, "not the USDC contract"),
         ({"asset": "USDC"}, "not the USDC contract"),
@@ -175,21 +147,12 @@ def test_a_host_name_may_be_written_in_capitals(shop: Shop) -> None:
         ({"extra": {}}, "signing domain"),
         ({"extra": {"name": "USD Coin", "version": "2", "assetTransferMethod": "permit2"}}, "not eip3009"),
         ({"extra": {"name": "USD Coin", "version": "2", "paymentFlow": "escrow"}}, "payment flow"),
-        ({"amount": "0"}, "atomic units"),
-        ({"amount": "-1"}, "atomic units"),
-        ({"amount": "1e3"}, "atomic units"),
-        ({"amount": "0.001"}, "atomic units"),
-        ({"amount": " 1000"}, "atomic units"),
-        ({"amount": "01000"}, "atomic units"),
-        ({"amount": "1_000"}, "atomic units"),
-        ({"amount": "\u0661\u0660\u0660\u0660"}, "atomic units"),
-        ({"amount": "9" * 40}, "atomic units"),
-        ({"payTo": "0x00"}, "payTo"),
-        ({"payTo": "0x" + "0" * 40}, "payTo"),
-        ({"payTo": "shop.eth"}, "payTo"),
-        ({"maxTimeoutSeconds": 0}, "maxTimeoutSeconds"),
-        ({"maxTimeoutSeconds": -5}, "maxTimeoutSeconds"),
-        ({"maxTimeoutSeconds": 601}, "maxTimeoutSeconds"),
+        *(
+            ({"amount": amount}, "atomic units")
+            for amount in ("0", "-1", "1e3", "0.001", " 1000", "01000", "1_000", "\u0661\u0660\u0660\u0660", "9" * 40)
+        ),
+        *(({"payTo": address}, "payTo") for address in ("0x00", "0x" + "0" * 40, "shop.eth")),
+        *(({"maxTimeoutSeconds": seconds}, "maxTimeoutSeconds") for seconds in (0, -5, 601)),
     ],
 )
 def test_an_offer_that_is_not_exactly_known_is_not_paid(
@@ -200,23 +163,14 @@ def test_an_offer_that_is_not_exactly_known_is_not_paid(
     assert why in str(refused(NoPayableOffer))
 
 
-@pytest.mark.parametrize("change", [{"amount": 1000}, {"maxTimeoutSeconds": "60"}, {"payTo": None}, {"extra": []}])
-def test_an_offer_of_other_types_is_refused(shop: Shop, refused: Refuses, change: dict[str, Any]) -> None:
-    """A number is not digits, and digits are not a number."""
-    shop.unpaid = [shop.demand(shop.challenge(**change))]
-    refused(ChallengeRefused)
-
-
-def test_no_offers_at_all(shop: Shop, refused: Refuses) -> None:
-    """An empty list of offers cannot be paid."""
-    shop.unpaid = [shop.demand({**shop.challenge(), "accepts": []})]
-    refused(NoPayableOffer)
-
-
-def test_more_offers_than_anybody_makes(shop: Shop, refused: Refuses) -> None:
-    """A flood of offers is not searched."""
-    shop.unpaid = [shop.demand({**shop.challenge(), "accepts": shop.challenge()["accepts"] * 65})]
-    refused(ChallengeRefused)
+def test_offers_of_another_form_and_number_are_refused(shop: Shop, refused: Refuses) -> None:
+    """A number is not digits, and digits are not a number. No offer cannot be paid, and a flood is not searched."""
+    for change in ({"amount": 1000}, {"maxTimeoutSeconds": "60"}, {"payTo": None}, {"extra": []}):
+        shop.unpaid = [shop.demand(shop.challenge(**change))]
+        refused(ChallengeRefused)
+    for count, kind in ((0, NoPayableOffer), (65, ChallengeRefused)):
+        shop.unpaid = [shop.demand({**shop.challenge(), "accepts": shop.challenge()["accepts"] * count})]
+        refused(kind)
 
 
 def test_a_price_above_the_limit_is_not_paid(shop: Shop, refused: Refuses) -> None:

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from collections import Counter
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
 from coincurve import PrivateKey
 
 from coinslot import resuming
-from coinslot.async_buyer import AsyncBuyer
 from coinslot.buyer import Buyer, ignore
+from coinslot.capped_buyer import CappedBuyer
 from coinslot.channel_signer import ChannelSigner, Depositing
 from coinslot.channel_store import Channel
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed, CapReached, PaymentRejected
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
+from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
 from shared.x402 import evm_channel_ids
 from shared.x402.evm import address_of
 from tests.channel_signing import Payer
 from tests.client.channel_shop import PRICE, ChannelShop
+from tests.client.conftest import DROP, KEY, Canned, Shop, configured
 from tests.signing import rsv
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
 
 NO_PATIENCE = RetryPolicy(budget_s=0)
 
 
 @pytest.fixture
-def channel_shop(shop: Shop, canned: type[Canned]) -> ChannelShop:
+def channel_shop(shop: Shop) -> ChannelShop:
     """The shop, paid out of channels."""
-    return ChannelShop(shop, canned, shop.challenge()["accepts"][0]["payTo"])
+    return ChannelShop(shop, shop.challenge()["accepts"][0]["payTo"])
 
 
 @pytest.fixture
@@ -49,11 +51,9 @@ def payments(tmp_path: Path) -> PaymentFolder:
     return PaymentFolder(tmp_path / "state")
 
 
-def a_buyer(
-    shop: Shop, payments: PaymentFolder, key: bytes, *, patience: RetryPolicy = NO_PATIENCE, **how: Any
-) -> Buyer:
+def a_buyer(shop: Shop, payments: PaymentFolder, *, patience: RetryPolicy = NO_PATIENCE, **how: Any) -> Buyer:
     """A wallet that pays out of channels."""
-    own = EvmSigner(key)
+    own = EvmSigner(KEY)
     signer = ChannelSigner(own, payments.channels, shop.base_url, Depositing(own, **how))
     return Buyer(
         shop.base_url,
@@ -71,9 +71,9 @@ def only(payments: PaymentFolder) -> Channel:
     return channel
 
 
-def test_one_deposit_pays_many_calls(channel_shop: ChannelShop, payments: PaymentFolder, key: bytes) -> None:
+def test_one_deposit_pays_many_calls(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
     """Vouchers grow by the price of each, and when they reach the deposit, another one follows with the next call."""
-    with a_buyer(channel_shop.shop, payments, key) as buyer:
+    with a_buyer(channel_shop.shop, payments) as buyer:
         answers = [buyer.call("echo", {"n": n}) for n in range(11)]
     assert [answer.body["max"] for answer in answers] == [PRICE * n for n in range(1, 12)]
     assert list(channel_shop.deposits.values()) == [10_000, 10_000]
@@ -83,11 +83,9 @@ def test_one_deposit_pays_many_calls(channel_shop: ChannelShop, payments: Paymen
     assert sum(Decimal(spent.amount) for spent in payments.spending.read()) == Decimal("0.011")
 
 
-def test_what_was_not_charged_is_signed_for_again(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes
-) -> None:
+def test_what_was_not_charged_is_signed_for_again(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
     """The channel has as much left as before the call that failed."""
-    with a_buyer(channel_shop.shop, payments, key) as buyer:
+    with a_buyer(channel_shop.shop, payments) as buyer:
         buyer.call("echo", {"n": 1})
         with pytest.raises(CallFailed):
             buyer.call("echo", "fails")
@@ -135,7 +133,7 @@ with Buyer(url, Wallet((signer,)), max_price=Decimal(1), payments=payments,
 """
 
 
-def killed(shop: Shop, payments: PaymentFolder, key: bytes, when: str, channel_shop: ChannelShop, drop: Canned) -> None:
+def killed(shop: Shop, payments: PaymentFolder, when: str, channel_shop: ChannelShop) -> None:
     """A buyer's process ends by SIGKILL: before its request is saved, before it is sent, or while it waits for the answer."""
     process = subprocess.Popen(
         [sys.executable, "-c", _DIES, shop.base_url, str(payments.path), when],
@@ -146,22 +144,22 @@ def killed(shop: Shop, payments: PaymentFolder, key: bytes, when: str, channel_s
     def kill(seen: Any) -> Canned:
         channel_shop.sell(seen)
         process.kill()
-        return drop
+        return DROP
 
     if when == "unanswered":
         shop.paid = [kill, channel_shop.sell]
-    process.communicate(key.hex().encode())
+    process.communicate(KEY.hex().encode())
     assert process.returncode == -9
 
 
 @pytest.mark.parametrize("when", ["unsaved", "unsent", "unanswered"])
 def test_a_killed_process_costs_one_voucher_at_most(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes, when: str, drop: Canned
+    channel_shop: ChannelShop, payments: PaymentFolder, when: str
 ) -> None:
     """Its request is sent again first, with the same voucher, and the answer is kept; nothing is signed twice."""
-    killed(channel_shop.shop, payments, key, when, channel_shop, drop)
+    killed(channel_shop.shop, payments, when, channel_shop)
     assert only(payments).signed == PRICE
-    with a_buyer(channel_shop.shop, payments, key) as buyer:
+    with a_buyer(channel_shop.shop, payments) as buyer:
         assert buyer.call("echo", {"n": "second"}).body["max"] == 2 * PRICE
     first, second = (PRICE, b'{"n":"first"}'), (2 * PRICE, b'{"n":"second"}')
     assert channel_shop.vouchers == ([second] if when == "unsaved" else [first, second])
@@ -170,9 +168,9 @@ def test_a_killed_process_costs_one_voucher_at_most(
     assert list(channel_shop.deposits.values()) == [10_000]
 
 
-def _buy(url: str, folder: Path, key: bytes, number: int, dies: bool) -> None:
+def _buy(url: str, folder: Path, number: int, dies: bool) -> None:
     """Eight calls of one process, half of which fail; it may die after the fourth."""
-    own = EvmSigner(key)
+    own = EvmSigner(KEY)
     payments = PaymentFolder(folder)
     signer = ChannelSigner(own, payments.channels, url, Depositing(own, amount=Decimal("0.02")))
     with Buyer(url, Wallet((signer,)), max_price=Decimal(1), payments=payments) as buyer:
@@ -183,10 +181,10 @@ def _buy(url: str, folder: Path, key: bytes, number: int, dies: bool) -> None:
                 os._exit(9)
 
 
-def test_processes_share_one_channel(channel_shop: ChannelShop, payments: PaymentFolder, key: bytes) -> None:
+def test_processes_share_one_channel(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
     """Four at the same time, one of which dies: no amount is used for two calls that were charged, and each is covered."""
     context = multiprocessing.get_context("spawn")
-    arguments = (channel_shop.shop.base_url, payments.path, key)
+    arguments = (channel_shop.shop.base_url, payments.path)
     processes = [context.Process(target=_buy, args=(*arguments, number, number == 0)) for number in range(4)]
     for process in processes:
         process.start()
@@ -200,24 +198,44 @@ def test_processes_share_one_channel(channel_shop: ChannelShop, payments: Paymen
     assert channel.signed == max(most for most, _ in channel_shop.vouchers)
 
 
-def test_calls_at_the_same_time_wait_for_one_deposit(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes
-) -> None:
-    """Six tasks of one process, and a single deposit that covers all. A voucher that is overtaken is signed anew, higher."""
-    own = EvmSigner(key)
+CAPS = Caps(per_call=Decimal(1), per_day=Decimal(1), total=Decimal(1), per_endpoint={})
+
+
+def capped(shop: Shop, payments: PaymentFolder, depositing: Depositing | None) -> CappedBuyer:
+    """A wallet that pays out of channels, within caps."""
+    signer = ChannelSigner(EvmSigner(KEY), payments.channels, shop.base_url, depositing)
+    return CappedBuyer(replace(configured(shop.base_url, payments.path), signer=signer), CAPS, timeout_s=3)
+
+
+async def bought(buyer: CappedBuyer, number: int) -> int:
+    """The voucher that paid a call."""
+    answer = await buyer.call("echo", {"n": number})
+    assert answer.saved is not None
+    answer.saved.remove()
+    most: int = answer.body["max"]
+    return most
+
+
+def reservations(payments: PaymentFolder) -> Counter[str]:
+    """How many lines of each state the journal of caps has."""
+    return Counter(json.loads(line)["state"] for line in payments.journal.path.read_text().splitlines())
+
+
+def test_calls_at_the_same_time_wait_for_one_deposit(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
+    """Six tasks of one process, and a single deposit that covers all. A voucher that is overtaken is signed anew, higher.
+
+    A call that waits for the deposit is reserved under the caps once.
+    """
 
     async def run() -> list[int]:
-        signer = ChannelSigner(
-            own, payments.channels, channel_shop.shop.base_url, Depositing(own, amount=Decimal("0.05"))
-        )
         found: list[int] = []
 
         async def one(number: int) -> None:
-            found.append((await buyer.call("echo", {"n": number})).body["max"])
+            found.append(await bought(buyer, number))
 
-        wallet = Wallet((signer,))
+        depositing = Depositing(EvmSigner(KEY), amount=Decimal("0.05"))
         async with (
-            AsyncBuyer(channel_shop.shop.base_url, wallet, max_price=None, payments=payments) as buyer,
+            aclosing(capped(channel_shop.shop, payments, depositing)) as buyer,
             anyio.create_task_group() as tasks,
         ):
             for number in range(6):
@@ -227,13 +245,13 @@ def test_calls_at_the_same_time_wait_for_one_deposit(
     assert len(set(anyio.run(run))) == 6
     assert channel_shop.account.charged == 6 * PRICE
     assert list(channel_shop.deposits.values()) == [50_000]
+    counted = reservations(payments)
+    assert (counted["paid"], counted["unsent"], counted["reserved"] - counted["refused"]) == (6, 0, 6)
 
 
-def test_the_cap_of_deposits_is_for_all_channels(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes
-) -> None:
+def test_the_cap_of_deposits_is_for_all_channels(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
     """What is locked in one counts for the next, and what was spent does not."""
-    with a_buyer(channel_shop.shop, payments, key, cap=Decimal("0.0189")) as buyer:
+    with a_buyer(channel_shop.shop, payments, cap=Decimal("0.0189")) as buyer:
         for n in range(10):
             buyer.call("echo", {"n": n})
         buyer.call("echo", {"n": 10})
@@ -253,10 +271,10 @@ def test_the_cap_of_deposits_is_for_all_channels(
     ],
 )
 def test_a_receipt_is_believed_no_further_than_what_was_signed(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes, shown: dict[str, Any]
+    channel_shop: ChannelShop, payments: PaymentFolder, shown: dict[str, Any]
 ) -> None:
     """The next voucher is one price higher, whatever the shop says."""
-    with a_buyer(channel_shop.shop, payments, key) as buyer:
+    with a_buyer(channel_shop.shop, payments) as buyer:
         buyer.call("echo", {"n": 1})
         if isinstance(state := shown.get("channelState"), dict):
             state["channelId"] = only(payments).id
@@ -273,11 +291,9 @@ def forget(payments: PaymentFolder, used: int) -> None:
         channel.base = channel.top = used
 
 
-def test_a_correction_with_our_own_signature_is_believed(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes
-) -> None:
+def test_a_correction_with_our_own_signature_is_believed(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
     """Once, and then the call is answered."""
-    with a_buyer(channel_shop.shop, payments, key) as buyer:
+    with a_buyer(channel_shop.shop, payments) as buyer:
         for n in range(3):
             buyer.call("echo", {"n": n})
         forget(payments, PRICE)
@@ -285,19 +301,42 @@ def test_a_correction_with_our_own_signature_is_believed(
     assert len(channel_shop.shop.payments) == 5
 
 
+def test_both_vouchers_of_a_corrected_call_are_reserved(channel_shop: ChannelShop, payments: PaymentFolder) -> None:
+    """The shop could claim both, so the first counts under the caps as every refused payment does.
+
+    Where too little is left for the second one, it is not signed and does not count.
+    """
+    with a_buyer(channel_shop.shop, payments) as buyer:
+        for n in range(9):
+            buyer.call("echo", {"n": n})
+    spent = []
+
+    async def run() -> None:
+        async with aclosing(capped(channel_shop.shop, payments, None)) as buyer:
+            for n in range(9, 11):
+                forget(payments, (n - 1) * PRICE)
+                try:
+                    await bought(buyer, n)
+                finally:
+                    spent.append((await buyer.left()).spent)
+
+    with pytest.raises(CapReached, match=r"0 dollars are left in the channel"):
+        anyio.run(run)
+    assert spent == [Decimal("0.002"), Decimal("0.003")]
+    assert reservations(payments) == {"reserved": 4, "paid": 1, "refused": 2, "unsent": 1}
+
+
 @pytest.mark.parametrize("lie", ["above", "foreign", "unproven", "none"])
-def test_a_correction_that_proves_nothing_is_not(
-    channel_shop: ChannelShop, payments: PaymentFolder, key: bytes, lie: str
-) -> None:
+def test_a_correction_that_proves_nothing_is_not(channel_shop: ChannelShop, payments: PaymentFolder, lie: str) -> None:
     """A start above what the store has signed, another's signature, or a signature over less than what is claimed."""
-    with a_buyer(channel_shop.shop, payments, key) as buyer:
+    with a_buyer(channel_shop.shop, payments) as buyer:
         for n in range(3):
             buyer.call("echo", {"n": n})
         channel = only(payments)
         forget(payments, PRICE)
         start = 3_000 if lie == "foreign" else 9_000
         most = 9_000 if lie == "above" else 3_000
-        signer = PrivateKey() if lie == "foreign" else PrivateKey(key)
+        signer = PrivateKey() if lie == "foreign" else PrivateKey(KEY)
         chain = evm_channel_ids.chain_id_of(channel.network)
         signature = rsv(signer, evm_channel_ids.voucher_digest(chain, channel.raw_id, most))
         channel_shop.stated = {

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
-from coinslot import mcp_command
+from coinslot import configuration, mcp_command
 from coinslot.capped_buyer import CappedBuyer
-from coinslot.channel_wallet import ChannelOptions
-from coinslot.configuration import find
 from coinslot.errors import CapReached
+from coinslot.options import Options
 from coinslot.payment_folder import PaymentFolder
 from coinslot.spending_caps import Caps
 from compose.sandbox.child import ROOT
@@ -21,20 +19,17 @@ from compose.sandbox.evm import provision, start_chain
 from facilitator.rails.evm import channel_calldata
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm_channel_ids import CONTRACT
-from shared.x402.networks import Rail
 from tests.client.channel_shop import PRICE, ChannelShop
+from tests.client.conftest import Command, Shop
 from tests.facilitator.bench import Bench
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
 
 CENT = Decimal("0.01")
 
 
 @pytest.fixture
-def channel_shop(shop: Shop, canned: type[Canned], sandbox: Path) -> ChannelShop:
+def channel_shop(shop: Shop, sandbox: Path) -> ChannelShop:
     """The sandbox's shop, paid out of channels."""
-    return ChannelShop(shop, canned, shop.challenge()["accepts"][0]["payTo"])
+    return ChannelShop(shop, shop.challenge()["accepts"][0]["payTo"])
 
 
 def test_a_call_is_paid_by_the_scheme_that_is_asked_for(
@@ -89,20 +84,10 @@ def test_an_agent_spends_what_was_opened_for_its_key_and_nothing_else(
     env = {"COINSLOT_CHANNEL_KEY_FILE": str(key_file), "COINSLOT_STATE_DIR": str(tmp_path / "state")}
     caps = Caps(per_call=CENT, per_day=Decimal("0.009"), total=Decimal(1), per_endpoint={})
 
-    def agent(options: ChannelOptions | None = None) -> Any:
-        return find(
-            url=None,
-            key_file=None,
-            rail=Rail.BASE,
-            rpc_url=None,
-            max_price=CENT,
-            env=env,
-            folder=tmp_path,
-            channel=options or ChannelOptions(),
-        )
+    options = Options(max_price=CENT, env=env, folder=tmp_path)
 
     async def spend(calls: int) -> list[int]:
-        buyer = CappedBuyer(agent(), caps, timeout_s=3)
+        buyer = CappedBuyer(configuration.find(options), caps, timeout_s=3)
         found = []
         try:
             for n in range(calls):
@@ -114,16 +99,14 @@ def test_an_agent_spends_what_was_opened_for_its_key_and_nothing_else(
             await buyer.aclose()
         return found
 
-    assert agent().is_sandbox
+    assert configuration.find(options).is_sandbox
     assert anyio.run(spend, 9) == [PRICE * n for n in range(2, 11)]
     with pytest.raises(CapReached, match=r"0 is left of today's cap"):
         anyio.run(spend, 1)
     caps = Caps(per_call=CENT, per_day=CENT, total=Decimal(1), per_endpoint={})
     with pytest.raises(CapReached, match=r"0 dollars are left in the channel"):
         anyio.run(spend, 1)
-    owner = mcp_command.configured(
-        url=None, key_file=None, rail=Rail.BASE, rpc_url=None, env=env, folder=tmp_path, channel=ChannelOptions()
-    )
+    owner = mcp_command.configured(options)
     assert owner.wallet is not None
     assert owner.wallet.signer.address == channel["payerAuthorizer"]
     assert command("channels", "open", "echo", "--channel-key-file", str(key_file), "--deposit", "0.05").code == 0

@@ -4,39 +4,32 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from coinslot.errors import Charged
 from coinslot.evm_signer import EvmSigner
+from tests.client.conftest import KEY, TRANSACTION, Canned, Command, Shop
 from tests.each import each
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
-
-
-TRANSACTION = "0x" + "ab" * 32
 ANSWER = '{\n  "ok": true,\n  "youSent": "hi"\n}\n'
 
 
-@pytest.fixture(autouse=True)
-def paid_from_the_sandbox(sandbox: Path) -> Path:
-    """Unless a test gives a key of its own, the sandbox pays."""
-    return sandbox
+pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test gives another key
 
 
-def test_the_answer_goes_to_stdout_and_the_receipt_to_stderr(command: Command, shop: Shop, key: bytes) -> None:
-    """So the output can be piped, and the payer still sees what was paid."""
+def test_the_answer_goes_to_stdout_and_the_receipt_to_stderr(command: Command, shop: Shop) -> None:
+    """So the output can be piped, and the payer sees what was paid."""
     run = command("call", "echo", '{"message": "hi"}')
     assert (run.code, run.out) == (0, ANSWER)
-    for part in ("0.001 USDC", "eip155:8453", EvmSigner(key).address, TRANSACTION, "req-1"):
+    for part in ("0.001 USDC", "eip155:8453", EvmSigner(KEY).address, TRANSACTION, "req-1"):
         assert part in run.err
     assert run.err.count("\n") == 1
     assert shop.seen[1].body == b'{"message": "hi"}'
 
 
-def test_json_of_an_answer(command: Command, key: bytes) -> None:
+def test_json_of_an_answer(command: Command) -> None:
     """One object with everything, and nothing on standard error."""
     run = command("call", "echo", "--json")
     assert (run.code, run.err, run.out.count("\n")) == (0, "", 1)
@@ -48,7 +41,7 @@ def test_json_of_an_answer(command: Command, key: bytes) -> None:
             "success": True,
             "transaction": TRANSACTION,
             "network": "eip155:8453",
-            "payer": EvmSigner(key).address,
+            "payer": EvmSigner(KEY).address,
         },
         "answer": {"ok": True, "youSent": "hi"},
         "requestId": "req-1",
@@ -78,18 +71,18 @@ def test_json_of_a_failure(command: Command, shop: Shop) -> None:
     }
 
 
-def test_a_free_answer(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_a_free_answer(command: Command, shop: Shop) -> None:
     """No price and no receipt."""
-    shop.unpaid = [canned(200, b'{"free": true}')]
+    shop.unpaid = [Canned(200, b'{"free": true}')]
     assert "free" in command("call", "echo").err
     shown = command("call", "echo", "--json").json
     assert (shown["price"], shown["receipt"], shown["answer"]) == (None, None, {"free": True})
 
 
-def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Shop) -> None:
     """Printing does not round, and does not unescape."""
     raw = '{"n": 123456789012345678901234567890, "f": 1.10, "e": 1e5, "s": "\\u00e9 é 日本 😀"}'
-    shop.unpaid = [canned(200, raw.encode())]
+    shop.unpaid = [Canned(200, raw.encode())]
     human = command("call", "echo").out
     for part in ("123456789012345678901234567890", "1.10", "1e5", "\\u00e9 é 日本 😀"):
         assert part in human
@@ -99,42 +92,33 @@ def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Sh
     assert machine.json["answer"]["s"] == "é é 日本 😀"
 
 
-def test_an_answer_cannot_steer_the_terminal(command: Command, shop: Shop, canned: type[Canned]) -> None:
-    """Control characters and invisible marks are escaped, and the output stays the same JSON."""
+def test_a_server_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
+    """Control characters and invisible marks are escaped, in answers and in errors; an answer stays the same JSON."""
     text = "a\x7f\x9b31m\u202eb\u200bc"
-    shop.unpaid = [canned(200, json.dumps({"t": text}, ensure_ascii=False).encode())]
+    shop.unpaid = [
+        Canned(200, json.dumps({"t": text}, ensure_ascii=False).encode()),
+        shop.problem(500, detail="\x1b[2J\nCoins: all yours\u202e"),
+    ]
     out = command("call", "echo").out
     assert json.loads(out) == {"t": text}
     assert out.replace("\n", "").isprintable()
+    err = command("call", "echo").err
+    assert (err.count("\n"), err.strip().isprintable()) == (1, True)
 
 
-def test_a_servers_words_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
-    """Neither can an error."""
-    shop.unpaid = [shop.problem(500, detail="\x1b[2J\nCoins: all yours\u202e")]
-    run = command("call", "echo")
-    assert run.err.count("\n") == 1
-    assert run.err.strip().isprintable()
-
-
-def test_a_rejected_payment_is_exit_4(command: Command, shop: Shop) -> None:
-    """One paid request, the server's reason, and what to do."""
+def test_what_was_not_bought_has_its_exit_code(command: Command, shop: Shop) -> None:
+    """4 for a rejected payment, with the reason and what to do; 3 for a challenge that is garbage or for another token."""
     shop.paid = [lambda seen: shop.demand({**shop.challenge(), "error": "invalid_exact_evm_insufficient_balance"})]
     run = command("call", "echo")
     assert (run.code, run.out, len(shop.payments)) == (4, "", 1)
-    assert "invalid_exact_evm_insufficient_balance" in run.err
-    assert "Nothing was spent. The wallet needs more" in run.err
+    assert "invalid_exact_evm_insufficient_balance. Nothing was spent. The wallet needs more" in run.err
+    for challenge in (shop.demand({}, header="garbage"), shop.demand(shop.challenge(asset="0x" + "11" * 20))):
+        shop.unpaid = [challenge]
+        assert command("call", "echo").code == 3
+    assert len(shop.payments) == 1
 
 
-def test_an_untrustworthy_challenge_is_exit_3(command: Command, shop: Shop) -> None:
-    """Whether it is garbage or asks for another token."""
-    shop.unpaid = [shop.demand(shop.challenge(), header="garbage")]
-    assert command("call", "echo").code == 3
-    shop.unpaid = [shop.demand(shop.challenge(asset="0x" + "11" * 20))]
-    assert command("call", "echo").code == 3
-    assert shop.payments == []
-
-
-@pytest.mark.parametrize(
+@each(
     ("charged", "sentence"),
     [
         (False, "Nothing was spent."),
@@ -192,18 +176,11 @@ def test_no_hint_is_said_twice(command: Command, shop: Shop) -> None:
     assert "Run `coinslot resume`, or the same command with --resume" in run.err
 
 
-def test_an_unreachable_shop_is_exit_6(command: Command) -> None:
-    """Nothing was paid."""
-    run = command("call", "echo", "--url", "http://127.0.0.1:9")
-    assert run.code == 6
-    assert "Nothing was spent." in run.err
-
-
-def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop) -> None:
     """404 makes the command look the name up in the catalogue."""
     shop.unpaid = [shop.problem(404)]
     items = [{"resource": f"{shop.base_url}/v1/cdp/{name}"} for name in ("chain/chain-id", "echo", "whois")]
-    shop.documents["/bazaar.json"] = canned(200, json.dumps({"items": items}).encode())
+    shop.documents["/bazaar.json"] = Canned(200, json.dumps({"items": items}).encode())
     assert "Did you mean chain/chain-id?" in command("call", "chain/chainid").err
     assert "coinslot catalogue" in command("call", "zzzzzzz").err
     shop.documents.clear()
@@ -213,22 +190,13 @@ def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop, canned: 
 def test_show_challenge_prints_and_does_not_pay(
     command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch, sandbox: Path
 ) -> None:
-    """The 402 as it came, without a wallet."""
+    """The 402 as it came, without a wallet. A challenge for another address is shown with a remark."""
     sandbox.unlink()
     monkeypatch.setenv("COINSLOT_URL", shop.base_url)
     run = command("call", "echo", "--show-challenge")
-    assert (run.code, json.loads(run.out)) == (0, shop.challenge())
-    assert command("call", "echo", "--show-challenge", "--json").json == {
-        "ok": True,
-        "status": 402,
-        "challenge": shop.challenge(),
-    }
-    assert shop.payments == []
-
-
-def test_show_challenge_says_when_it_would_not_be_paid(command: Command, shop: Shop) -> None:
-    """A challenge for another address is shown, with a remark."""
+    assert (run.code, run.err, json.loads(run.out)) == (0, "", shop.challenge())
+    shown = {"ok": True, "status": 402, "challenge": shop.challenge()}
+    assert command("call", "echo", "--show-challenge", "--json").json == shown
     shop.unpaid = [shop.demand({**shop.challenge(), "resource": {"url": "https://other.example/v1/cdp/echo"}})]
     run = command("call", "echo", "--show-challenge")
-    assert run.code == 0
-    assert "would not be paid" in run.err
+    assert (run.code, "would not be paid" in run.err, shop.payments) == (0, True, [])

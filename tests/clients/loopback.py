@@ -1,4 +1,4 @@
-"""Imported first by every client in Python: a connection to anything but this machine fails, and is told in `elsewhere`."""
+"""Imported first by every client in Python: a connection to anything but this machine fails, and is listed in `elsewhere`."""
 
 from __future__ import annotations
 

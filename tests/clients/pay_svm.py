@@ -21,8 +21,8 @@ async def main() -> None:
     async with x402HttpxClient(client, timeout=30) as http:
         answer = await http.post(env["URL"], json={"message": env["MESSAGE"]})
     receipt = answer.headers.get("payment-response")
-    told = {"status": answer.status_code, "body": answer.text, "receipt": receipt, "elsewhere": loopback.elsewhere}
-    print(json.dumps(told))
+    result = {"status": answer.status_code, "body": answer.text, "receipt": receipt, "elsewhere": loopback.elsewhere}
+    print(json.dumps(result))
 
 
 asyncio.run(main())

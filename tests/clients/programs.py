@@ -1,4 +1,4 @@
-"""The programs of docs/frameworks.md, run as they stand there: in a folder of their own, beside the sandbox's file."""
+"""The programs of docs/frameworks.md, run unchanged, in a folder beside the sandbox's file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -28,25 +29,25 @@ def shown(heading: str) -> str:
 
 
 def beside_a_sandbox(folder: Path, shop: Shop) -> Path:
-    """A folder as scripts/run leaves it. Payments and the journal of caps are this folder's alone."""
+    """A folder as scripts/run leaves it. It has its own payments and journal of caps."""
     (folder / "var").mkdir()
     (folder / "var" / "sandbox.json").write_text(json.dumps(shop.sandbox))
     return folder
 
 
 def run(
-    command: list[str], folder: Path, program: str | None = None, **variables: str
+    command: Sequence[str | Path], folder: Path, program: str | None = None, *, timeout_s: float = 120, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in the folder, with an environment of these variables and the way to `coinslot`."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
-        command,
+        [str(part) for part in command],
         input=program,
         cwd=folder,
         env={"PATH": path, "HOME": str(folder), **variables},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout_s,
         check=False,
     )
 

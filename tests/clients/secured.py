@@ -32,7 +32,7 @@ def secured(rpc_url: str, folder: Path) -> Iterator[dict[str, str]]:
             self.wfile.write(answer.content)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the test tells what went wrong."""
+            """The test reports what went wrong."""
 
     authority = Authority()
     identity = authority.identity(x509.IPAddress(ipaddress.ip_address("127.0.0.1")))

@@ -9,9 +9,7 @@ import base64
 import contextlib
 import functools
 import json
-import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -22,6 +20,7 @@ import pytest
 from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
 from tests.clients import environments
 from tests.clients.ledgers import LEDGERS
+from tests.clients.programs import run
 from tests.clients.secured import secured
 from tests.clients.shop import Shop
 from tests.contract.endpoints import ENDPOINTS
@@ -81,19 +80,10 @@ def pay(tmp_path: Path) -> Paying:
         if isinstance(found, str):
             pytest.skip(found)
         command, folder = found
-        done = subprocess.run(
-            command,
-            input=(HERE / script).read_text(),
-            cwd=folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run(command, folder, (HERE / script).read_text(), HOME=str(tmp_path), **variables)
         assert done.returncode == 0, done.stderr
-        told: dict[str, Any] = json.loads(done.stdout)
-        return told
+        printed: dict[str, Any] = json.loads(done.stdout)
+        return printed
 
     return pay
 
@@ -129,11 +119,11 @@ def test_an_independent_client_pays_and_is_served(shop: Shop, pay: Paying, tmp_p
     with contextlib.ExitStack() as stack:
         if client.wants_tls:
             variables |= stack.enter_context(secured(sandbox["rpcUrl"], tmp_path))
-        told = pay(client.script, variables)
-    assert told["status"] == 200, told
-    assert json.loads(told["body"]) == {"ok": True, "service": "coinslot", "youSent": f"from {client.script}"}
-    assert set(told["elsewhere"]) <= set(client.phones)
-    receipt = json.loads(base64.b64decode(told["receipt"]))
+        printed = pay(client.script, variables)
+    assert printed["status"] == 200, printed
+    assert json.loads(printed["body"]) == {"ok": True, "service": "coinslot", "youSent": f"from {client.script}"}
+    assert set(printed["elsewhere"]) <= set(client.phones)
+    receipt = json.loads(base64.b64decode(printed["receipt"]))
     assert (receipt["success"], receipt["network"]) == (True, client.network)
     assert Decimal(receipt["amount"]) == price
     assert ledger.is_final(sandbox, receipt["transaction"])

@@ -85,10 +85,10 @@ def test_an_agent_buys_within_its_caps(shop: Shop, tmp_path: Path, heading: str,
         OPENAI_AGENTS_DISABLE_TRACING="1",
     )
     assert (done.returncode, done.stderr) == (0, "")
-    printed, told = (json.loads(line) for line in done.stdout.splitlines())
+    printed, said = (json.loads(line) for line in done.stdout.splitlines())
     assert printed == {"ok": True, "service": "coinslot", "youSent": SAID}
-    assert told["elsewhere"] == []
-    bought, over_the_cap, with_an_argument, status = told["answers"]
+    assert said["elsewhere"] == []
+    bought, over_the_cap, with_an_argument, status = said["answers"]
     assert json.loads(bought) == printed
     assert "web-diff costs 0.08, and 0.01 is left of the cap per call" in over_the_cap
     assert "'COINSLOT_CAP_PER_CALL' was unexpected" in with_an_argument

@@ -30,7 +30,7 @@ console.log(JSON.stringify(globalThis.elsewhere));
 
 
 def test_python_stays_here() -> None:
-    """Nothing is asked of DNS, and nothing is sent."""
+    """No name is looked up, and nothing is sent."""
     done = subprocess.run([sys.executable, "-c", PYTHON], cwd=HERE, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == ["192.0.2.1:1", "shop.invalid:1"]
 

@@ -20,6 +20,7 @@ from coincurve import PrivateKey
 from shared.x402.wire import X402_VERSION, Offer
 from tests import signing
 from tests.clients import environments
+from tests.clients.programs import run
 from tests.clients.shop import Shop
 from tests.contract.endpoints import ENDPOINTS
 
@@ -47,17 +48,9 @@ class Tools(NamedTuple):
     node: str
 
     def run(self, folder: Path, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a program in a folder, with an environment of exactly these variables."""
-        environment = {"PATH": f"{self.python.parent}:{os.environ['PATH']}", "HOME": str(folder), **variables}
-        return subprocess.run(
-            [str(part) for part in command],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
+        """Run a program in a folder, with an environment of these variables."""
+        path = f"{self.python.parent}:{os.environ['PATH']}"
+        return run(command, folder, timeout_s=200, PATH=path, **variables)
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +78,9 @@ def _succeeded(done: subprocess.CompletedProcess[str]) -> str:
 
 def _is_challenged(done: subprocess.CompletedProcess[str]) -> None:
     _succeeded(done)
-    told = json.loads(done.stdout)
-    assert (told["status"], told["elsewhere"]) == (402, [])
-    assert BASE in told["networks"]
+    printed = json.loads(done.stdout)
+    assert (printed["status"], printed["elsewhere"]) == (402, [])
+    assert BASE in printed["networks"]
 
 
 def test_a_generated_python_client_makes_an_unpaid_call(tools: Tools, folder: Path, shop: Shop) -> None:

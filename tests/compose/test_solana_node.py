@@ -11,14 +11,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from solana.rpc.async_api import AsyncClient
+from solana.rpc.commitment import Confirmed
 from solders.hash import Hash
 from solders.keypair import Keypair
 from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
+from spl.token.instructions import get_associated_token_address
 
 from compose.sandbox.child import StartFailed
+from compose.sandbox.local_ledger import LocalLedger
 from compose.sandbox.solana import NETWORK, USDC, start_solana
 from compose.sandbox.solana_ledger import FINAL_AFTER, SLOT_S, Ledger
 from compose.sandbox.solana_methods import GENESIS_HASH, answer
@@ -28,7 +32,7 @@ from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
 from shared.x402.wire import Offer
 from tests.each import each
-from tests.solana_signing import Draft, ata, memo, sign
+from tests.solana_signing import Draft, ata, memo, raw_of, sign
 
 MINT = Pubkey.from_string(USDC.mint)
 
@@ -360,10 +364,15 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def rpc(var: Path) -> Iterator[JsonRpc]:
-    sandbox = start_solana(var)
-    yield JsonRpc(sandbox.rpc_url)
-    sandbox.stop()
+def sandbox(var: Path) -> Iterator[LocalLedger]:
+    started = start_solana(var)
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def rpc(sandbox: LocalLedger) -> JsonRpc:
+    return JsonRpc(sandbox.rpc_url)
 
 
 def test_it_is_ready_at_once_and_keeps_its_keys(var: Path) -> None:
@@ -397,6 +406,33 @@ def test_a_port_that_is_taken_is_an_error(var: Path, rpc: JsonRpc) -> None:
     """Otherwise another server would answer in its place."""
     with pytest.raises(StartFailed, match="can not be used"):
         start_solana(var, port=int(urlsplit(rpc.place).port or 0))
+
+
+@pytest.mark.anyio
+async def test_the_networks_own_client_pays(sandbox: LocalLedger) -> None:
+    """solana-py sends a payment, waits for its block, and reads what it moved."""
+    payer, settler = (
+        Keypair.from_base58_string(sandbox.payer_secret),
+        Keypair.from_seed(bytes.fromhex(sandbox.settler_key)),
+    )
+    recipient = get_associated_token_address(Pubkey.from_string(sandbox.pay_to), MINT)
+    (static,) = solana.offers(USDC, Price.of("0.001"), sandbox.pay_to)
+    offer = solana.completed(static, {"feePayer": sandbox.settler})
+    assert offer is not None
+    client = AsyncClient(sandbox.rpc_url, Confirmed)
+    try:
+        held = (await client.get_token_account_balance(recipient)).value.amount
+        draft = Draft(offer, payer, (await client.get_latest_blockhash()).value.blockhash)
+        signature = (await client.send_raw_transaction(raw_of(draft.message(), [settler, payer]))).value
+        (status,) = (await client.confirm_transaction(signature, sleep_seconds=0.05)).value
+        holds = (await client.get_token_account_balance(recipient)).value.amount
+        (entry,) = (await client.get_signatures_for_address(recipient)).value
+    finally:
+        await client.close()
+
+    assert status is not None
+    assert status.err is None
+    assert (int(holds) - int(held), entry.signature) == (1_000, signature)
 
 
 def slowly(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ import pytest
 
 from api.payment.rails import configured_rails
 from coinslot import wallet_source
+from coinslot.options import Options
 from coinslot.sandbox_file import Sandbox
 from compose.sandbox.ledgers import OTHERS
 from facilitator import configured
@@ -117,7 +118,7 @@ def test_a_sixth_network_is_sold_settled_and_paid_on(dummy: type[Settings], tmp_
     key_file.write_text("secret\n")
     key_file.chmod(0o600)
     wallet = wallet_source.find(
-        key_file=str(key_file), rail=offered.rail, env={}, folder=tmp_path, rpc_url="http://node.test"
+        Options(key_file=str(key_file), rail=offered.rail, rpc_url="http://node.test", env={}, folder=tmp_path)
     )
     signer: Any = wallet.signer
     assert (signer.secret, signer.network, signer.rail) == ("secret", "dummy:777", offered.rail)

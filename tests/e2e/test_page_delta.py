@@ -15,7 +15,7 @@ from xrpl.transaction import submit_and_wait
 from xrpl.wallet import Wallet
 
 from coinslot import mcp_command
-from coinslot.channel_wallet import ChannelOptions
+from coinslot.options import Options
 from coinslot.xrpl_signer import XrplSigner
 from compose.sandbox.upstreams.pages import HOST, arrived
 from compose.sandbox.upstreams.ports import HTTPS_PORT
@@ -120,15 +120,7 @@ async def test_what_keeps_page_delta_from_being_offered(
     seeds = {"recipient": keys["pay_to_secret"], "payer": keys["payer_secret"]}
     seed, mode = seeds.get(change.get("seed", ""), looker.seed), int(change.get("mode", "600"), 8)
     env = agent.environment | opted_in(service, tmp_path, seed, mode) | change
-    owner = mcp_command.configured(
-        url=service.base_url,
-        key_file=None,
-        rail=Rail.XRPL_USDC,
-        rpc_url=None,
-        env=env,
-        folder=tmp_path,
-        channel=ChannelOptions(),
-    )
+    owner = mcp_command.configured(Options(url=service.base_url, rail=Rail.XRPL_USDC, env=env, folder=tmp_path))
     async with mcp_command.serving(owner, timeout_s=10) as tools, Client(tools.server("1")) as client:
         assert "page_delta" not in [tool.name for tool in (await client.list_tools()).tools]
         (said,) = (await client.call_tool("spend_status")).structured_content["pageDelta"]["missing"]

@@ -23,6 +23,7 @@ from eth_account import Account
 from eth_utils.address import to_checksum_address
 
 from compose.sandbox.evm import EvmSandbox
+from facilitator.rail import Rail
 from facilitator.rails.evm.calldata import authorization_state, balance_of, transfer_with_authorization
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
@@ -30,6 +31,7 @@ from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
+from shared.x402.wire import Evidence
 from tests import signing
 from tests.time_limits import patience
 
@@ -88,6 +90,13 @@ async def until(true: Callable[[], object], within_s: float = patience(20)) -> N
     while not true():
         assert time.monotonic() < deadline, "it does not become true"
         await asyncio.sleep(0.02)
+
+
+async def evidence_of(rail: Rail[Any], payment_id: str) -> Evidence:
+    """What the rail finds; its id must be one of the rail's."""
+    evidence = await rail.evidence(payment_id)
+    assert evidence is not None
+    return evidence
 
 
 class Payer:

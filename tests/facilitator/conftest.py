@@ -91,7 +91,7 @@ def node(bench: Bench) -> Iterator[FaultyNode]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A facilitator that waits for the node and for receipts for a moment only."""
-    monkeypatch.setattr("facilitator.rails.evm.node.RPC_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.json_client.JsonClient.timeout_s", 1.0)
     monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 2.0)
 
 

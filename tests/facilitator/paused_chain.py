@@ -1,4 +1,4 @@
-"""A chain that makes a block only when it is told to: what is sent waits in the node's pool, as it does on a real chain."""
+"""A chain that makes a block on demand only: what is sent waits in the node's pool, as it does on a real chain."""
 
 from __future__ import annotations
 

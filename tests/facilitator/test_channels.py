@@ -20,8 +20,8 @@ from facilitator.claimer.chain import Chain
 from facilitator.claimer.claimer import Claimer, Terms
 from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from facilitator.claimer.relay import Relay
+from facilitator.json_rpc import JsonRpcNode
 from facilitator.rails.evm import channel_calldata
-from facilitator.rails.evm.node import EvmNode
 from shared.ledger.channels import CHANNELS, CLAIMABLE, REFUND_BEGIN, REFUNDS, WATCH, ReadRequest, channel_key, read_key
 from shared.ledger.keys import JOURNAL, bucket_of_payer
 from shared.money import Price
@@ -180,7 +180,7 @@ async def a_shop(
     }
     offer = evm_channel.completed(evm_channel.offers(TOKEN, Price.of("0.001"), pay_to)[0], terms)
     assert offer is not None
-    connection, node = RedisConnection(redis_url), EvmNode(bench.sandbox.rpc_url)
+    connection, node = RedisConnection(redis_url), JsonRpcNode(bench.sandbox.rpc_url)
     ledger = ClaimerLedger([connection], name)
     relay = Relay(f"http://127.0.0.1:{process.port}", TOKEN, pay_to, headers={}, cdp_key=None)
     terms_of_claims = Terms(

@@ -62,7 +62,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def opened() -> AsyncIterator[Callable[..., Awaitable[Facilitator]]]:
-    """Cashiers that are stopped at the end."""
+    """Facilitators that are stopped at the end."""
     async with AsyncExitStack() as stack:
 
         @asynccontextmanager
@@ -136,7 +136,7 @@ async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(
 
 
 async def test_a_node_of_another_network_is_an_error(opened: Callable[..., Awaitable[Facilitator]]) -> None:
-    """At the start it ends the process; later, when it is heard first, it is told and never settled on."""
+    """At the start it ends the process. Later it is shown as the reason, and nothing is settled on it."""
     with pytest.raises(InvalidSetting, match="serves another"):
         await opened(Network("test:1", node=InvalidSetting("it serves another")))
     late = Network("test:2", node=ConnectionError())

@@ -119,7 +119,7 @@ async def test_blocks_on_top(start: Start, bench: Bench, pay_to: str) -> None:
 async def test_what_was_preconfirmed_and_dropped_is_sent_again(
     start: Start, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
-    """One in ten is told of and then forgotten: all are on the chain in the end, and the caller's transaction made each."""
+    """One in ten is reported and then forgotten: all are on the chain in the end, and the caller's transaction made each."""
     payer = bench.payer()
     calls = [payer.call(pay_to) for _ in range(10)]
     dropped = calls[3]
@@ -167,7 +167,7 @@ async def test_too_many_reorgs_close_the_rail(
 
     node.faults |= {"eth_sendRawTransaction": drop, "eth_getTransactionReceipt": show}
     async with start("preconfirmed") as facilitator:
-        told = await settle(facilitator, call)
+        answer = await settle(facilitator, call)
         later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
         monkeypatch.setattr("facilitator.rails.evm.transaction.time", later)
         deadline = time.monotonic() + patience(10)
@@ -177,7 +177,7 @@ async def test_too_many_reorgs_close_the_rail(
         refused = await settle(facilitator, payer.call(pay_to))
         supported = (await facilitator.get("/supported")).json()
 
-    assert told["success"]
+    assert answer["success"]
     assert bench.balance(pay_to) == 0
     assert (refused["success"], refused["errorReason"]) == (False, "unexpected_settle_error")
     assert supported["kinds"] == []

@@ -110,7 +110,7 @@ async def test_one_transaction_settles_all(
 async def test_one_by_one(
     build: Build, settings: Settings, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str, is_there: bool
 ) -> None:
-    """Without the contract, or told so, each payment has a transaction of its own."""
+    """Without the contract, or with that setting, each payment has its own transaction."""
     if not is_there:
         node.edits["eth_getCode"] = lambda _: "0x"
     async with running(build(with_evm(settings, batch=1 if is_there else 50))) as facilitator:
@@ -142,8 +142,8 @@ def leave(bench: Bench, payer: Payer, amount: int) -> None:
 async def test_an_inner_failure_is_its_payments_alone(
     facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
 ) -> None:
-    """Each payment of a transaction with status 1 is answered by its own logs. Of two whose payer has money for one, and
-    of two with one nonce, one is refused."""
+    """Each payment of a transaction with status 1 is answered by its own logs. Of two whose payer has money for one, and of two
+    with one nonce, one is refused."""
     poor, nonce = bench.payer(funds=2_000), "0x" + secrets.token_hex(32)
     calls = [
         *(payer.call(pay_to) for payer in payers),

@@ -177,6 +177,17 @@ async def test_nothing_is_valid_while_the_node_fails(
     assert (answer.json()["isValid"], answer.json()["invalidReason"]) == (False, "unexpected_verify_error")
 
 
+async def test_an_answer_is_read_up_to_a_bound(
+    faulty_node_facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is longer is no answer."""
+    monkeypatch.setattr("facilitator.json_client.MAX_ANSWER_BYTES", 100)
+
+    answer = await faulty_node_facilitator.post("/verify", json=bench.payer().call(pay_to))
+
+    assert answer.json()["invalidReason"] == "unexpected_verify_error"
+
+
 async def test_a_stranger_is_faster_and_the_chain_is_silent(
     faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:

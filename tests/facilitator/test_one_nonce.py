@@ -24,24 +24,16 @@ def nonce() -> str:
     return "0x" + secrets.token_hex(32)
 
 
-async def test_another_recipient(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
-    """Given one nonce signed for two recipients, when one is paid, then the other is not, though the nonce is used."""
+async def test_one_after_the_other(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
+    """Given one nonce signed for two recipients and two amounts, when one is paid, then the others are not."""
     payer = bench.payer()
     await settle(facilitator, payer.call(ELSEWHERE, nonce=nonce))
 
-    settlement = await settle(facilitator, payer.call(pay_to, nonce=nonce))
-
-    assert (settlement["success"], settlement["errorReason"]) == (False, USED)
-    assert bench.balance(pay_to) == 0
-
-
-async def test_another_amount(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
-    """Given one nonce signed for two amounts, when the small one is paid, then the large one is not settled."""
-    payer = bench.payer()
-    await settle(facilitator, payer.call(pay_to, nonce=nonce))
-
-    assert (await settle(facilitator, payer.call(pay_to, price="0.08", nonce=nonce)))["success"] is False
-    assert bench.balance(pay_to) == 1_000
+    for price in ("0.001", "0.08"):
+        settlement = await settle(facilitator, payer.call(pay_to, price=price, nonce=nonce))
+        assert (settlement["success"], settlement["errorReason"]) == (False, USED)
+    larger = await settle(facilitator, payer.call(ELSEWHERE, price="0.08", nonce=nonce))
+    assert (larger["success"], bench.balance(pay_to)) == (False, 0)
 
 
 @pytest.mark.parametrize(("to", "price"), [(ELSEWHERE, "0.001"), (None, "0.000001"), (ELSEWHERE, "0.000001")])
@@ -54,7 +46,7 @@ async def test_both_at_once(
     to: str | None,
     price: str,
 ) -> None:
-    """While one is being settled the other is not told of its success: at most one is, and it is the one that was paid."""
+    """While one is being settled the other does not get its success: at most one is, and it is the one that was paid."""
     payer = bench.payer()
     theirs, ours = payer.call(to or pay_to, price=price, nonce=nonce), payer.call(pay_to, price="0.08", nonce=nonce)
     node.faults["eth_sendRawTransaction"] = lambda _: time.sleep(0.1)

@@ -73,7 +73,7 @@ def wallet(number: int) -> Wallet:
     return Wallet.from_entropy(f"{number + 1:032x}")
 
 
-class Stand:
+class XrplBench:
     """One ledger with its node, a recipient, and as many payers as it takes."""
 
     def __init__(self) -> None:

@@ -119,7 +119,7 @@ def test_an_exporter_that_is_killed_while_it_archives_counts_nothing_twice(tmp_p
     assert not ended["counter"].exists()
 
 
-def test_a_folder_that_cannot_be_used_is_told_and_nothing_is_counted(
+def test_a_folder_that_cannot_be_used_is_logged_and_nothing_is_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A process starts and answers without it."""
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_used_is_told_and_nothing_is_counted(
 
 
 def test_counting_never_raises(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Whatever is wrong, the call goes on; it is told once."""
+    """Whatever is wrong, the call is answered; it is logged once."""
     metrics = Metrics()
     metrics.start(str(tmp_path))
     assert metrics.series is not None

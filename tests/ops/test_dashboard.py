@@ -40,7 +40,7 @@ def panels() -> list[dict[str, Any]]:
 
 
 def expressions() -> Iterator[tuple[str, str]]:
-    """Where it stands, and what it says."""
+    """The alert or panel, and its expression."""
     for rule in rules():
         yield rule["alert"], rule["expr"]
     for panel in panels():
@@ -54,8 +54,8 @@ def test_the_table_in_the_docs_has_every_series() -> None:
         f"{name}_total" if documented().get(f"{name}_total") else name
         for name in names_in(ROOT / "shared/observability/metrics.py")
     }
-    told = names_in(ROOT / "ops/gauges.py") | names_in(ROOT / "ops/exporter.py")
-    assert counted | told == set(documented())
+    read = names_in(ROOT / "ops/gauges.py") | names_in(ROOT / "ops/exporter.py")
+    assert counted | read == set(documented())
 
 
 @each(("where", "expression"), list(expressions()))

@@ -45,19 +45,19 @@ def test_no_service_to_command_is_named(
     )
 
 
-def test_production_without_tls_is_told() -> None:
+def test_production_without_tls_is_reported() -> None:
     """Payments and answers would be read on their way."""
 
-    def told(**settings: object) -> list[str]:
+    def warnings(**settings: object) -> list[str]:
         found = doctor._names(dataclasses.replace(Settings(), **settings), {})
         return [detail for level, _, detail in found if level == "warn"]
 
-    assert told(production=True, base_url="https://api.example.com") == []
-    (only,) = told(production=True, base_url="http://api.example.com")
+    assert warnings(production=True, base_url="https://api.example.com") == []
+    (only,) = warnings(production=True, base_url="http://api.example.com")
     assert only.startswith("COINSLOT_BASE_URL is http://api.example.com: without TLS")
 
 
-def test_a_facilitator_without_a_journal_is_told(tmp_path: Path) -> None:
+def test_a_facilitator_without_a_journal_is_reported(tmp_path: Path) -> None:
     """It makes the file when it starts, so one that is not there could not be made."""
     rail = EvmRailSettings(settler_key_file=tmp_path / "settler.key")
     missing = doctor._journal("evm", rail)

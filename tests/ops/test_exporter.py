@@ -40,9 +40,9 @@ def exporter(port: int, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             [sys.executable, "-c", HASTY], cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
         )
         assert process.stderr is not None
-        told = process.stderr.readline()
-    assert f"port {port} of 127.0.0.1 cannot be used (Address already in use)" in told
-    assert "set COINSLOT_METRICS_PORT to another one" in told
+        line = process.stderr.readline()
+    assert f"port {port} of 127.0.0.1 cannot be used (Address already in use)" in line
+    assert "set COINSLOT_METRICS_PORT to another one" in line
     yield process
     process.kill()
     process.communicate()
@@ -58,7 +58,7 @@ def answer(port: int) -> str:
             time.sleep(0.1)
 
 
-def test_a_port_that_becomes_free_is_taken_and_silent_sources_are_told(
+def test_a_port_that_becomes_free_is_taken_and_silent_sources_are_shown(
     exporter: subprocess.Popen[str], port: int
 ) -> None:
     """Given a port that was taken and nothing to read but the folder, when the port is free, then the exporter answers, says

@@ -22,7 +22,7 @@ def basic(user: str = "coinslot", password: str = PASSWORD) -> str:
 
 
 class Behind:
-    """What the guard stands before. It notes what reaches it."""
+    """The application behind the guard. It notes what reaches it."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
@@ -85,7 +85,7 @@ def test_without_a_password_there_is_no_guard(password: str, behind: Behind) -> 
         *(basic(password=""), basic(password=PASSWORD + "x"), basic(user="admin"), basic(user="coinslot:x")),
     ],
 )
-def test_strangers_see_nothing(behind: Behind, authorization: str | None) -> None:
+def test_others_see_nothing(behind: Behind, authorization: str | None) -> None:
     """Whatever they ask for: 401, and it goes no further."""
     guard = Guard(behind, PASSWORD, lambda: True)  # type: ignore[arg-type]
     for path in ("/", "/0/data/queues.json", "/static/css/main.css", "/requeue/micro", "/nothing"):
@@ -105,7 +105,7 @@ def test_strangers_see_nothing(behind: Behind, authorization: str | None) -> Non
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_looking_is_let_through(guard: Guard, behind: Behind, method: str, path: str) -> None:
-    """With the head that keeps strangers' scripts out."""
+    """With the head that keeps foreign scripts out."""
     answer = Asked(guard, method, path, basic())
     assert answer.status == 200
     assert behind.seen == [(method, path)]

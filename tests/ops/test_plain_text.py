@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.plain_text import MOST_CHARS, MOST_ID_CHARS, inert_id, plain
+from ops.plain_text import MOST_CHARS, MOST_ID_CHARS, plain, plain_id
 from tests.each import each
 
 
@@ -14,9 +14,9 @@ def test_nothing_that_means_something_is_left(text: str) -> None:
     """In HTML, in attributes, in scripts, in templates, in shells."""
     assert not set(plain(text)) & set("<>&\"'`%\\;(){}[]$\n\r\0")
     assert len(plain(text)) <= MOST_CHARS
-    assert len(inert_id(text)) <= MOST_ID_CHARS
-    assert not set(inert_id(text)) & set("<>&\"'`%\\;(){}[]$:/. \n\0")
-    assert inert_id(text)
+    assert len(plain_id(text)) <= MOST_ID_CHARS
+    assert not set(plain_id(text)) & set("<>&\"'`%\\;(){}[]$:/. \n\0")
+    assert plain_id(text)
 
 
 @each(
@@ -30,6 +30,6 @@ def test_our_own_texts_are_unchanged(text: str) -> None:
 
 def test_ids_of_jobs_are_unchanged() -> None:
     """They are found by them."""
-    assert inert_id("0f" * 16) == "0f" * 16
-    assert inert_id("../a:b") == "___a_b"
-    assert inert_id("") == "_"
+    assert plain_id("0f" * 16) == "0f" * 16
+    assert plain_id("../a:b") == "___a_b"
+    assert plain_id("") == "_"

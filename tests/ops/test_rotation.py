@@ -36,7 +36,7 @@ def test_the_old_key_becomes_the_previous_one(settings: Settings, mode: int, aft
 
 
 def test_there_is_one_previous_key(settings: Settings) -> None:
-    """A second rotation would lose it. One that was interrupted before the new key was there goes on."""
+    """A second rotation would lose it. One that was interrupted before the new key was there is completed."""
     previous = rotation.previous_key_file(settings)
     previous.write_text(OLD)
     rotation.rotate(settings.key_file, previous)

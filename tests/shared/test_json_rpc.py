@@ -167,6 +167,6 @@ def test_what_is_no_url_is_refused_and_not_shown(url: str) -> None:
 def test_an_xrpl_servers_error_has_a_code_that_can_be_shown() -> None:
     """Names only: anything else may be a sentence with the server's address."""
     assert str(XrplError({"error": "txnNotFound"})) == "txnNotFound"
-    for told in ("see https://node.test/hunter2", None, {"a": 1}, "a" * 100):
-        assert SECRET not in str(XrplError({"error": told}))
+    for error in ("see https://node.test/hunter2", None, {"a": 1}, "a" * 100):
+        assert SECRET not in str(XrplError({"error": error}))
     assert XrplError({"error": "see http://"}).code == ""

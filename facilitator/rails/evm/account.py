@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from facilitator.balance import BalanceMonitor
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of, value_of
+from facilitator.rails.evm.node import number_of, value_of
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import TRANSFER_GAS
@@ -54,13 +55,13 @@ class SettlerAccount:
     """Numbers, signs and sends transactions. Many may be unconfirmed at once.
 
     Numbering and sending happen under one lock, so that a number is used exactly once and never skipped: a gap would hold
-    back every later transaction. What is sent is in the journal before. What an earlier run sent and the journal does not know
-    is seen by the node's counts, and nothing new is settled until that is in a block or gone.
+    back every later transaction. What is sent is in the journal before. The node's counts show what
+    an earlier run sent and the journal does not have: nothing new is settled until that is in a block or gone.
     """
 
     def __init__(
         self,
-        node: EvmNode,
+        node: JsonRpcNode,
         signer: Signer,
         prices: Prices,
         balance_monitor: BalanceMonitor,
@@ -157,7 +158,7 @@ class SettlerAccount:
         valid_before = max((payment.authorization.valid_before for payment in work.members), default=0)
         sent = Sent(self._next, work.to, work.data, work.gas, valid_before, bid, work.members, work.operation)
         sent.forms.append(self._signer.form(sent, bid))
-        # From here on whoever gives up hears of the transaction.
+        # From here on a caller who gives up gets the hash of the transaction.
         for payment in work.members:
             payment.sent = sent
         if work.operation is not None:
@@ -211,8 +212,8 @@ class SettlerAccount:
                 await self._mend()
                 self._mended_at = began_at
 
-    async def still_has(self, sent: Sent) -> bool:
-        """Whether a transaction is in a block or can still get into one."""
+    async def may_settle(self, sent: Sent) -> bool:
+        """Whether a transaction is in a block or can get into one."""
         await self.mend()
         if self._in_flight.holds(sent):
             return True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from facilitator.balance import BalanceMonitor, Unit
-from facilitator.rails.evm.node import EvmNode, number_of
+from facilitator.json_rpc import JsonRpcNode
+from facilitator.rails.evm.node import number_of
 from facilitator.rails.evm.prices import Prices
 from shared.nodes.json_rpc import Call
 
@@ -14,7 +15,7 @@ SETTLEMENT_GAS = 100_000
 ETH = Unit("ETH", 18)
 
 
-def balance_monitor(node: EvmNode, address: str, prices: Prices, low: int) -> BalanceMonitor:
+def balance_monitor(node: JsonRpcNode, address: str, prices: Prices, low: int) -> BalanceMonitor:
     """Watches the balance of the account that pays for gas, and with it the price of gas and of data on L1.
 
     Args:

@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 
 from facilitator import results
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm import channel_calldata as calls
 from facilitator.rails.evm.account import SettlerAccount, Work
 from facilitator.rails.evm.channel_calldata import Row
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, value_of, view
+from facilitator.rails.evm.node import bytes_of, is_failure, number_of, value_of, view
 from facilitator.rails.evm.settlements import SETTLE_TIMEOUT_S, Settlements
 from facilitator.rails.evm.simulation import GAS_MARGIN, Simulator
 from facilitator.rails.evm.transaction import Operation, Payment
@@ -83,7 +84,7 @@ class ChannelRelay:
         receiver: str,
         sender: str,
         *,
-        node: EvmNode,
+        node: JsonRpcNode,
         simulator: Simulator,
         settlements: Settlements,
         account: SettlerAccount,
@@ -239,7 +240,7 @@ class ChannelRelay:
         )
 
 
-async def channel_state(node: EvmNode, channel_id: bytes) -> dict[str, Any]:
+async def channel_state(node: JsonRpcNode, channel_id: bytes) -> dict[str, Any]:
     """What the chain shows of a channel, in the words of /verify and /settle. Raises what is in NODE_ERRORS."""
     answers = await node.ask_all([view(CONTRACT, data) for data in calls.channel_views(channel_id)])
     (balance, claimed), (_, since), (nonce,) = (
@@ -254,7 +255,7 @@ async def channel_state(node: EvmNode, channel_id: bytes) -> dict[str, Any]:
     }
 
 
-async def owed_to(node: EvmNode, receiver: str, token: str) -> int:
+async def owed_to(node: JsonRpcNode, receiver: str, token: str) -> int:
     """What was claimed for a receiver and not paid out, in atomic units. Raises what is in NODE_ERRORS."""
     call = view(CONTRACT, calls.receiver_view(receiver, token))
     claimed, settled = calls.numbers(bytes_of(await node.ask(call.method, *call.params)), 2)

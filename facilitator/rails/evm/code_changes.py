@@ -1,22 +1,23 @@
-"""Which accounts have had other code lately: theirs may have burned the gas of a group, and be gone again."""
+"""Finds accounts whose code has changed lately: it may have burned the gas of a group, and may be gone again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from facilitator.rails.evm.node import EvmNode, bytes_of, number_of
+from facilitator.json_rpc import JsonRpcNode
+from facilitator.rails.evm.node import bytes_of, number_of
 from shared.nodes.json_rpc import Call, RpcError
 
 BLOCKS = 64
-"""How far back a change counts as late. A node has the state of 128 blocks at least."""
+"""How far back a change counts. A node has the state of 128 blocks at least."""
 
 
-async def changed_accounts(node: EvmNode, accounts: Iterable[str], block: int) -> set[str]:
-    """Those that have code, or whose own nonce has gone up in the blocks before this one or since.
+async def changed_accounts(node: JsonRpcNode, accounts: Iterable[str], block: int) -> set[str]:
+    """The accounts that have code, or whose nonce has gone up in the BLOCKS blocks before `block` or since.
 
-    Each authorization that puts code on an account or takes it off raises the account's nonce (EIP-7702). So a payer who has
-    sent a transaction of his own is among them, too. Who cannot be asked about is not.
+    Each authorization that puts code on an account or takes it off raises the account's nonce (EIP-7702). A
+    transaction that the account sends does so, too. An account of which the node says nothing is left out.
 
     Raises what is in NODE_ERRORS.
     """

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.payment_id import PaymentId, parse
 from facilitator.rails.evm.calldata import AUTHORIZATION_CANCELED, AUTHORIZATION_USED, TRANSFER
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, is_nonce_used, number_of
+from facilitator.rails.evm.node import is_nonce_used, number_of
 from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
 from shared.x402.wire import Evidence
@@ -43,7 +44,7 @@ def parse_id(text: str, token: EvmToken) -> PaymentId | None:
 class Authorizations:
     """Looks for authorizations of one token on the chain."""
 
-    def __init__(self, node: EvmNode, token: EvmToken) -> None:
+    def __init__(self, node: JsonRpcNode, token: EvmToken) -> None:
         self._node = node
         self._token = token
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from facilitator.rails.evm.node import EvmNode, number_of, value_of
+from facilitator.json_rpc import JsonRpcNode
+from facilitator.rails.evm.node import number_of, value_of
 from shared.nodes.json_rpc import Call
 
 PRECONFIRMED, INCLUDED = "preconfirmed", "included"
@@ -38,7 +39,7 @@ class Finality:
             raise ValueError("preconfirmed, included, or a number of blocks from 1 to 99")
         return cls(blocks=int(text))
 
-    async def final(self, node: EvmNode, head: Receipt, found: Mapping[K, Receipt]) -> dict[K, Receipt]:
+    async def final(self, node: JsonRpcNode, head: Receipt, found: Mapping[K, Receipt]) -> dict[K, Receipt]:
         """Those of the receipts that count. Raises what is in NODE_ERRORS.
 
         Nodes that know of preconfirmations show a receipt before its block is sealed. So the receipt alone says nothing: the

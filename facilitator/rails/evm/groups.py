@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
+from facilitator.json_rpc import NODE_ERRORS
 from facilitator.rails.evm.account import SettlerAccount, Work
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
-from facilitator.rails.evm.node import NODE_ERRORS
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator

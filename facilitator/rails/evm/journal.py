@@ -1,7 +1,7 @@
-"""What was sent and is in no block yet, on disk: after a restart the payments are known, and so are their numbers.
+"""Keeps what was sent and is in no block yet on disk, so that payments and their numbers are known after a restart.
 
 One line of JSON for each form of a transaction, synced before it is sent. The chain remains the judge: what the journal lost,
-or has too much of, costs no money, because the token takes an authorization once. So a line that cannot be read is left out.
+or has in addition, costs no money, because the token takes an authorization once. So a line that cannot be read is left out.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def refuse_other_layout(path: Path) -> None:
 
 
 def _sync_name(path: Path) -> None:
-    """A file whose name is lost is lost, too."""
+    """Put the name of a file on the disk: without it the file would be lost."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -9,11 +9,12 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from facilitator import results
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.code_changes import changed_accounts
 from facilitator.rails.evm.evidence import Authorizations, proves_payment
 from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.isolation import Isolation
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of
+from facilitator.rails.evm.node import number_of
 from facilitator.rails.evm.reorgs import ReorgMonitor
 from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import CannotSend
@@ -33,7 +34,7 @@ class Outcomes:
 
     def __init__(
         self,
-        node: EvmNode,
+        node: JsonRpcNode,
         authorizations: Authorizations,
         budget: GasBudget,
         reorg_monitor: ReorgMonitor,

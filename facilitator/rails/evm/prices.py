@@ -1,6 +1,6 @@
-"""What the chain takes for a settlement: the price of gas, the highest one that we pay, and the fee for data on L1.
+"""What a settlement costs: the price of gas, the highest one that we pay, and the fee for data on L1.
 
-A chain of the OP Stack, such as Base, takes that fee beside the gas. Source: OP Stack specification, "Fjord": predeploy
+A chain of the OP Stack, such as Base, takes that fee in addition to the gas. Source: OP Stack specification, "Fjord": predeploy
 GasPriceOracle.
 """
 
@@ -11,8 +11,9 @@ import logging
 import math
 import time
 
+from facilitator.json_rpc import JsonRpcNode
 from facilitator.rails.evm.calldata import l1_fee_upper_bound
-from facilitator.rails.evm.node import EvmNode, bytes_of, is_failure, number_of, value_of, view
+from facilitator.rails.evm.node import bytes_of, is_failure, number_of, value_of, view
 from facilitator.rails.evm.simulation import MEMBER_GAS
 from facilitator.rails.evm.transaction import Bid, Quote
 from facilitator.settling import CannotSend
@@ -35,10 +36,10 @@ class Prices:
         ceiling: the most wei that we offer for one unit of gas.
 
     Attributes:
-        l1_fee: beside it. It is read with the balance.
+        l1_fee: the fee for data on L1. It is read with the balance.
     """
 
-    def __init__(self, node: EvmNode, ceiling: int) -> None:
+    def __init__(self, node: JsonRpcNode, ceiling: int) -> None:
         self.l1_fee = L1Fee()
         self._node = node
         self._ceiling = ceiling
@@ -64,7 +65,7 @@ class Prices:
         """The price, at most a block old. Raises what is in NODE_ERRORS."""
         if time.monotonic() - self._asked_at > PRICE_AGE_S:
             if self._request is None:
-                # One request for all callers: one after the other they would each wait for a silent node.
+                # One request serves all callers: one after the other they would each wait for a silent node.
                 self._request = asyncio.create_task(self._read())
                 self._request.add_done_callback(self._end_request)
             await asyncio.shield(self._request)
@@ -96,7 +97,7 @@ class Prices:
         if unavailable_reason and not self._was_too_high:
             log.error("nothing is settled: %s", unavailable_reason)
         elif self._was_too_high and not unavailable_reason:
-            log.warning("settling goes on: gas is below COINSLOT_EVM_MAX_FEE_GWEI again")
+            log.warning("settling continues: gas is below COINSLOT_EVM_MAX_FEE_GWEI again")
         self._was_too_high = bool(unavailable_reason)
 
 
@@ -108,7 +109,7 @@ class L1Fee:
 
     @property
     def wei(self) -> int:
-        """At most that for one settlement."""
+        """The most that the data of one settlement costs."""
         return self._wei
 
     @property

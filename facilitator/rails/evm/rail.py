@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from facilitator import results
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.node_failures import NodeFailures
+from facilitator.rail import Rail
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
@@ -20,7 +21,7 @@ from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, number_of
+from facilitator.rails.evm.node import bytes_of, number_of
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.reorgs import ReorgMonitor
@@ -29,22 +30,21 @@ from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
-from facilitator.settling import CannotStart, require_ours
+from facilitator.settling import CannotStart
 from shared.nodes.json_rpc import Call
 from shared.settings.service import InvalidSetting
 from shared.x402 import evm, evm_channel, evm_channel_ids
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
-from shared.x402.exact import SCHEME
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Verification
 
 log = logging.getLogger(__name__)
 
 WATCH_EVERY_S = 2.0
 
 
-class EvmRail:
+class EvmRail(Rail[EvmAuthorization]):
     """One token on one EVM network.
 
     The way of a payment: `settlements` puts it into the queue `arrivals`; `groups` checks it and composes a transaction;
@@ -63,6 +63,8 @@ class EvmRail:
         channels_of: the recipient whose channels are served, too; empty: none are.
     """
 
+    node_errors = NODE_ERRORS
+
     def __init__(
         self,
         token: EvmToken,
@@ -79,7 +81,7 @@ class EvmRail:
     ) -> None:
         self.token = token
         # What reads the chain.
-        self._node = node = EvmNode(rpc_url)
+        self._node = node = JsonRpcNode(rpc_url)
         self._signer = signer = Signer(settler_key, token.chain_id)
         self._authorizations = Authorizations(node, token)
         self._simulator = Simulator(node, token, signer.address)
@@ -118,19 +120,13 @@ class EvmRail:
             settlements=self._settlements,
             account=self._account,
         )
+        if self._channels:
+            self.schemes = (*self.schemes, evm_channel.SCHEME)
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def network(self) -> str:
         return self.token.network
-
-    @property
-    def kinds(self) -> Sequence[SupportedKind]:
-        """The entry of /supported; none while nothing can be settled."""
-        if self.unavailable_reason:
-            return ()
-        schemes = (SCHEME, evm_channel.SCHEME) if self._channels else (SCHEME,)
-        return tuple(SupportedKind(x402_version=X402_VERSION, scheme=one, network=self.network) for one in schemes)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -188,25 +184,12 @@ class EvmRail:
     async def verify(self, call: FacilitatorCall) -> Verification:
         if self._channels and call.payment_requirements.scheme == evm_channel.SCHEME:
             return await self._channels.verify(call)
-        try:
-            authorization = self._check(call)
-            (verdict,) = await self._simulator.check([Payment(authorization)])
-            if verdict is not None:
-                raise verdict
-        except PaymentRefused as refused:
-            return results.invalid(refused.reason, _payer(call))
-        except NODE_ERRORS as error:
-            return results.unverified(error)
-        return results.valid(authorization)
+        return await super().verify(call)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
         if self._channels and call.payment_requirements.scheme == evm_channel.SCHEME:
             return await self._channels.settle(call)
-        try:
-            authorization = self._check(call)
-        except PaymentRefused as refused:
-            return results.failed(self.network, refused.reason, _payer(call))
-        return await self._settlements.settle(authorization)
+        return await super().settle(call)
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization; None when the id is not one of this token."""
@@ -214,7 +197,6 @@ class EvmRail:
         return await self._authorizations.evidence(named.payer, bytes.fromhex(named.nonce)) if named else None
 
     def _check(self, call: FacilitatorCall) -> EvmAuthorization:
-        require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset.lower() != self.token.address.lower():
             raise PaymentRefused("invalid_payment_requirements")
@@ -223,6 +205,19 @@ class EvmRail:
         if not evm.is_payable(offer):
             raise PaymentRefused("invalid_payment_requirements")
         return evm.check(offer, call.payment_payload.payload)
+
+    async def _simulate(self, call: FacilitatorCall, payment: EvmAuthorization) -> None:
+        (verdict,) = await self._simulator.check([Payment(payment)])
+        if verdict is not None:
+            raise verdict
+
+    async def _settle(self, call: FacilitatorCall, payment: EvmAuthorization) -> Settlement:
+        return await self._settlements.settle(payment)
+
+    def _named_payer(self, call: FacilitatorCall) -> str | None:
+        authorization = call.payment_payload.payload.get("authorization")
+        payer = authorization.get("from") if isinstance(authorization, dict) else None
+        return payer if isinstance(payer, str) else None
 
     async def _watch(self) -> None:
         """Mend transactions that get into no block, and read the balance, whether or not somebody waits."""
@@ -236,9 +231,3 @@ class EvmRail:
                     self._balance_monitor.read_soon()
                 if self._balance_monitor.is_due:
                     await self._balance_monitor.read()
-
-
-def _payer(call: FacilitatorCall) -> str | None:
-    authorization = call.payment_payload.payload.get("authorization")
-    payer = authorization.get("from") if isinstance(authorization, dict) else None
-    return payer if isinstance(payer, str) else None

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterable
 
 from facilitator import results
+from facilitator.json_rpc import NODE_ERRORS
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.in_flight import InFlight
-from facilitator.rails.evm.node import NODE_ERRORS
 from facilitator.rails.evm.reorgs import ReorgMonitor
 from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import PaymentKey, Settling, payment_key
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 6.0
 """From the start of a settlement until the wait for its receipt ends. It is below the API's settle timeout: while the node
-answers, the API hears `settlement_pending` with the transaction."""
+answers, the API gets `settlement_pending` with the transaction."""
 MOST_REMEMBERED = 4_000
 """Payments whose transaction has no known end. For any other payment the chain is asked when it comes again."""
 
@@ -89,7 +89,7 @@ class Settlements:
 
     async def _resumed(self, payment: Payment) -> Payment | None:
         """The payment, which was presented before, if it was sent and may still get into a block. Raises NODE_ERRORS."""
-        if payment.sent is None or not await self._account.still_has(payment.sent):
+        if payment.sent is None or not await self._account.may_settle(payment.sent):
             return None  # if it was sent, another transaction took its number
         payment.is_withdrawn = False
         self._in_flight.look_soon()

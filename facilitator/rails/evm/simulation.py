@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.calldata import authorization_state, balance_of, is_valid_signature
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, view
+from facilitator.rails.evm.node import bytes_of, is_failure, number_of, view
 from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Payment
 from shared.nodes.json_rpc import Call
@@ -43,7 +44,7 @@ class Simulator:
         sender: the account that will send the transfers.
     """
 
-    def __init__(self, node: EvmNode, token: EvmToken, sender: str) -> None:
+    def __init__(self, node: JsonRpcNode, token: EvmToken, sender: str) -> None:
         self._node = node
         self._token = token
         self._sender = sender

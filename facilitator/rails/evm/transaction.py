@@ -96,7 +96,7 @@ class Payment:
         return payment_key(self.authorization)
 
     def end(self, settlement: Settlement) -> None:
-        """Tell whoever waits. The first end counts."""
+        """Set the result for those who wait. The first one counts."""
         if not self.ended.done():
             self.ended.set_result(settlement)
 
@@ -159,7 +159,7 @@ class Sent:
 
     @property
     def hash(self) -> str:
-        """That of the newest form."""
+        """The hash of the newest form."""
         return self.newest.hash
 
     @property

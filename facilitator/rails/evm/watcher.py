@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.finality import Finality
 from facilitator.rails.evm.in_flight import InFlight
-from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, value_of
+from facilitator.rails.evm.node import value_of
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.transaction import Sent
 from shared.nodes.json_rpc import Call
@@ -30,7 +31,7 @@ class Watcher:
     """
 
     def __init__(
-        self, node: EvmNode, finality: Finality, in_flight: InFlight, account: SettlerAccount, outcomes: Outcomes
+        self, node: JsonRpcNode, finality: Finality, in_flight: InFlight, account: SettlerAccount, outcomes: Outcomes
     ) -> None:
         self._node = node
         self._finality = finality

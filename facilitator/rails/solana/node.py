@@ -1,35 +1,25 @@
-"""A Solana node, through solana-py's client: the few requests of a settlement, each with a time limit.
+"""A Solana node: the few requests of a settlement, each with a time limit.
 
-The answers are decoded here and not by solders: its readers take unknown JSON-RPC errors for answers, and panic over others,
-which is no Exception.
+solders' readers of answers are not used: they take unknown JSON-RPC errors for answers, and panic over others, which is no
+Exception.
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import time
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
-from solana.exceptions import SolanaExceptionBase
-from solana.rpc.async_api import AsyncClient
-from solana.rpc.jsonrpc import JsonRpcRequest, SolanaJsonRpcError
 
+from facilitator import json_rpc
+from facilitator.json_rpc import JsonRpcNode
 from facilitator.settling import CannotSend
+from shared.nodes.json_rpc import RpcError
 
-RPC_TIMEOUT_S = 4.0
-MAX_CONNECTIONS = 32
-NODE_ERRORS = (
-    SolanaExceptionBase,
-    SolanaJsonRpcError,
-    msgspec.MsgspecError,
-    OSError,
-    TimeoutError,
-    ValueError,
-    TypeError,
-)
+MOST_CONNECTIONS = 32
+NODE_ERRORS = (*json_rpc.NODE_ERRORS, msgspec.MsgspecError)
 """What a call to the node raises when it does not answer, or not as it should."""
 
 _CONFIRMED = {"commitment": "confirmed"}
@@ -117,45 +107,34 @@ class _Context(msgspec.Struct, frozen=True):
     slot: int
 
 
+class _Value(msgspec.Struct, Generic[Answer], frozen=True):
+    value: Answer
+
+
 class _Accounts(msgspec.Struct, frozen=True):
     context: _Context
     value: list[Account | None]
-
-
-class _Balance(msgspec.Struct, frozen=True):
-    value: int
 
 
 class _Simulation(msgspec.Struct, frozen=True):
     err: Any
 
 
-class _Simulated(msgspec.Struct, frozen=True):
-    value: _Simulation
-
-
-class _Statuses(msgspec.Struct, frozen=True):
-    value: list[Status | None]
-
-
 class SolanaNode:
     """One node. It answers about confirmed blocks. Every method raises what is in NODE_ERRORS."""
 
     def __init__(self, rpc_url: str) -> None:
-        # solana-py's own retries would hide how long a call takes. The caller repeats it.
-        self._client = AsyncClient(
-            rpc_url, timeout=RPC_TIMEOUT_S, http2=False, max_connections=MAX_CONNECTIONS, max_transport_retries=0
-        )
-        self._heard_at = time.monotonic()
+        self._node = JsonRpcNode(rpc_url, connections=MOST_CONNECTIONS)
+        self._answered_at = time.monotonic()
 
     @property
     def silent_s(self) -> float:
         """Seconds since the last answer."""
-        return time.monotonic() - self._heard_at
+        return time.monotonic() - self._answered_at
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._node.close()
 
     async def genesis_hash(self) -> str:
         """The genesis hash of the network that the node serves."""
@@ -163,7 +142,7 @@ class SolanaNode:
 
     async def balance(self, address: str) -> int:
         """The lamports of an account."""
-        return (await self._ask(_Balance, "getBalance", address, _CONFIRMED)).value
+        return (await self._ask(_Value[int], "getBalance", address, _CONFIRMED)).value
 
     async def accounts(self, addresses: Sequence[str]) -> list[Account | None]:
         """The state of each account; None for one that does not exist."""
@@ -180,7 +159,7 @@ class SolanaNode:
     async def simulate(self, raw: bytes) -> Any:
         """Why the transaction would fail, its signatures included; None when it would succeed."""
         config = {**_CONFIRMED, "encoding": "base64", "sigVerify": True}
-        return (await self._ask(_Simulated, "simulateTransaction", _text(raw), config)).value.err
+        return (await self._ask(_Value[_Simulation], "simulateTransaction", _text(raw), config)).value.err
 
     async def send(self, raw: bytes) -> None:
         """Send a transaction that was simulated before. The node does not simulate it again.
@@ -191,7 +170,7 @@ class SolanaNode:
         config = {"encoding": "base64", "skipPreflight": True, "preflightCommitment": "confirmed"}
         try:
             await self._ask(str, "sendTransaction", _text(raw), config)
-        except SolanaJsonRpcError as error:
+        except RpcError as error:
             if error.code in _UNSENT:
                 raise CannotSend(error.code) from None
             raise
@@ -203,7 +182,7 @@ class SolanaNode:
             search: also look for transactions that are older than some minutes. That takes a node longer.
         """
         config = {"searchTransactionHistory": search}
-        found = (await self._ask(_Statuses, "getSignatureStatuses", list(signatures), config)).value
+        found = (await self._ask(_Value[list[Status | None]], "getSignatureStatuses", list(signatures), config)).value
         if len(found) != len(signatures):
             raise ValueError("not a status for each")
         return found
@@ -226,12 +205,8 @@ class SolanaNode:
         return answer
 
     async def _ask(self, kind: type[Answer], method: str, *params: Any) -> Answer:
-        # The client's own limit is for each read: a node that sends byte by byte would never reach it.
-        async with asyncio.timeout(RPC_TIMEOUT_S):
-            request = JsonRpcRequest(method=method, params=list(params))
-            result = await self._client.send_rpc_request(request, object)
-        answer = msgspec.convert(result, kind)
-        self._heard_at = time.monotonic()
+        answer = msgspec.convert(await self._node.ask(method, *params), kind)
+        self._answered_at = time.monotonic()
         return answer
 
 

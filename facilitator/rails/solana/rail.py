@@ -10,30 +10,32 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from solders.keypair import Keypair
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from facilitator import results
 from facilitator.node_failures import NodeFailures
+from facilitator.rail import Rail
 from facilitator.rails.solana.balance import balance_monitor
 from facilitator.rails.solana.confirmations import Confirmations
 from facilitator.rails.solana.evidence import History, parse_id
 from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, SolanaNode, Status
 from facilitator.rails.solana.simulation import Verdict, reason_of, verdict_of
-from facilitator.settling import CannotSend, Settling, require_ours
+from facilitator.settling import CannotSend, Settling
 from shared.settings.service import InvalidSetting
 from shared.x402 import solana
-from shared.x402.exact import SCHEME
 from shared.x402.networks import SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana import SolanaAuthorization
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
+from shared.x402.solana_address import encode_base58
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 6.0
-"""How long a settlement may take. It is below the API's settle timeout, so that the API hears `settlement_pending`."""
+"""How long a settlement may take. It is below the API's settle timeout, so that the API gets `settlement_pending`."""
 RESEND_EVERY_S = 1.0
 """The network loses transactions. The official clients also repeat them."""
 BLOCKHASH_PATIENCE_S = 2.0
@@ -47,7 +49,7 @@ SENT_LIVES_S = 300.0
 SILENT_AFTER_S = 30.0
 
 
-class SolanaRail:
+class SolanaRail(Rail[SolanaAuthorization]):
     """One token on one Solana network.
 
     Args:
@@ -56,10 +58,12 @@ class SolanaRail:
         low_balance: lamports of that account below which the log warns.
     """
 
+    node_errors = NODE_ERRORS
+
     def __init__(self, token: SolanaToken, rpc_url: str, settler_key: bytes, *, low_balance: int = 10_000_000) -> None:
         self.token = token
-        self._settler = Keypair.from_seed(settler_key)
-        self._fee_payer = str(self._settler.pubkey())
+        self._settler = Ed25519PrivateKey.from_private_bytes(settler_key)
+        self._fee_payer = encode_base58(self._settler.public_key().public_bytes_raw())
         self._node = SolanaNode(rpc_url)
         self._balance_monitor = balance_monitor(self._node, self._fee_payer, low_balance)
         self._history = History(self._node, token)
@@ -73,12 +77,8 @@ class SolanaRail:
         return self.token.network
 
     @property
-    def kinds(self) -> Sequence[SupportedKind]:
-        """The entry of /supported; none while nothing can be settled."""
-        if self.unavailable_reason:
-            return ()
-        extra = {"feePayer": self._fee_payer}
-        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=extra),)
+    def terms(self) -> dict[str, Any]:
+        return {"feePayer": self._fee_payer}
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -95,10 +95,6 @@ class SolanaRail:
     def balance(self) -> str:
         """What the fee payer has."""
         return self._balance_monitor.balance
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        return {}
 
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
@@ -117,32 +113,12 @@ class SolanaRail:
             await asyncio.gather(self._watching, return_exceptions=True)
         await self._node.close()
 
-    async def verify(self, call: FacilitatorCall) -> Verification:
-        try:
-            authorization = self._check(call)
-            async with asyncio.timeout(SETTLE_TIMEOUT_S):
-                if await self._find(authorization, *self._sign(authorization)) is not None:
-                    raise PaymentRefused("invalid_exact_svm_payload_already_processed")
-        except PaymentRefused as refused:
-            return results.invalid(refused.reason)
-        except (CannotSend, *NODE_ERRORS) as error:
-            return results.unverified(error)
-        return results.valid(authorization)
-
-    async def settle(self, call: FacilitatorCall) -> Settlement:
-        try:
-            authorization = self._check(call)
-        except PaymentRefused as refused:
-            return results.failed(self.network, refused.reason)
-        return await self._settling.once(authorization.payment_id, lambda: self._settle(authorization))
-
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one payment; None when the id is not one of this token."""
         named = parse_id(payment_id, self.token)
         return await self._history.evidence(named) if named else None
 
     def _check(self, call: FacilitatorCall) -> SolanaAuthorization:
-        require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset != self.token.mint:
             raise PaymentRefused("invalid_payment_requirements")
@@ -156,10 +132,18 @@ class SolanaRail:
 
     def _sign(self, authorization: SolanaAuthorization) -> tuple[bytes, str]:
         """The serialized transaction, and its signature, by which the network knows it."""
-        signature = self._settler.sign_message(authorization.message)
-        return b"\2" + bytes(signature) + authorization.signature + authorization.message, str(signature)
+        signature = self._settler.sign(authorization.message)
+        return b"\2" + signature + authorization.signature + authorization.message, encode_base58(signature)
 
-    async def _settle(self, authorization: SolanaAuthorization) -> Settlement:
+    async def _simulate(self, call: FacilitatorCall, payment: SolanaAuthorization) -> None:
+        async with asyncio.timeout(SETTLE_TIMEOUT_S):
+            if await self._find(payment, *self._sign(payment)) is not None:
+                raise PaymentRefused("invalid_exact_svm_payload_already_processed")
+
+    async def _settle(self, call: FacilitatorCall, payment: SolanaAuthorization) -> Settlement:
+        return await self._settling.once(payment.payment_id, lambda: self._run(payment))
+
+    async def _run(self, authorization: SolanaAuthorization) -> Settlement:
         """Run one settlement. Never raises."""
         raw, signature = self._sign(authorization)
         try:

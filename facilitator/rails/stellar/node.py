@@ -85,7 +85,7 @@ class StellarNode:
             rpc_url, AiohttpClient(request_timeout=RPC_TIMEOUT_S, post_timeout=RPC_TIMEOUT_S)
         )
         self.height: Height | None = None
-        self.heard_at = 0.0
+        self.answered_at = 0.0
         self._next = asyncio.Event()
 
     async def close(self) -> None:
@@ -103,7 +103,7 @@ class StellarNode:
         elapsed_s = known.latest_ledger_close_time - known.oldest_ledger_close_time
         ledger_s = ledger_seconds(known.latest_ledger - known.oldest_ledger, elapsed_s)
         height = Height(known.latest_ledger, known.latest_ledger_close_time, known.oldest_ledger, ledger_s)
-        self.heard_at = time.monotonic()
+        self.answered_at = time.monotonic()
         if self.height is None or height.ledger > self.height.ledger:
             self.height = height
             self._next.set()

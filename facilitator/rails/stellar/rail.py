@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from stellar_sdk import Keypair
 from stellar_sdk.exceptions import SdkError
@@ -13,26 +14,26 @@ from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus
 
 from facilitator import results
 from facilitator.node_failures import NodeFailures
+from facilitator.rail import Rail
 from facilitator.rails.stellar.balance import balance_monitor
 from facilitator.rails.stellar.channels import Channels, Sent
 from facilitator.rails.stellar.evidence import Transfers, emitted, events_refusal, parse_id
 from facilitator.rails.stellar.node import IDLE_POLL_S, NODE_ERRORS, POLL_S, STROOPS, StellarNode
 from facilitator.rails.stellar.prices import Prices
 from facilitator.rails.stellar.simulation import Simulator, expected_of
-from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key, require_ours
+from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key
 from shared.settings.service import InvalidSetting
 from shared.x402 import stellar
-from shared.x402.exact import SCHEME
 from shared.x402.networks import StellarToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar import StellarAuthorization
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 12.0
 """From the start of a settlement until the wait for its ledger ends. It is below the API's settle timeout: while the node
-answers, the API hears `settlement_pending` with the transaction."""
+answers, the API gets `settlement_pending` with the transaction."""
 MOST_FOR_FEE = 50_000
 """Stroops that one settlement may cost: the official facilitator's figure."""
 CHANNELS = 16
@@ -43,7 +44,7 @@ MOST_REMEMBERED = 4_000
 _PREFIX = "invalid_exact_stellar_payload_"
 
 
-class StellarRail:
+class StellarRail(Rail[StellarAuthorization]):
     """One token on one Stellar network.
 
     Args:
@@ -53,6 +54,8 @@ class StellarRail:
         low_balance: stroops of that account below which the log warns.
         channels: how many payments may be settled at once. Each takes an account that holds one XLM.
     """
+
+    node_errors = NODE_ERRORS
 
     def __init__(
         self,
@@ -87,13 +90,10 @@ class StellarRail:
         return self.token.network
 
     @property
-    def kinds(self) -> Sequence[SupportedKind]:
-        """The entry of /supported, with the newest ledger; none while nothing can be settled."""
-        height = self._node.height
-        if self.unavailable_reason or height is None:
-            return ()
-        extra = {"areFeesSponsored": True, "ledger": height.ledger}
-        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=extra),)
+    def terms(self) -> dict[str, Any]:
+        """The newest ledger is among them."""
+        assert self._node.height is not None
+        return {"areFeesSponsored": True, "ledger": self._node.height.ledger}
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -102,7 +102,7 @@ class StellarRail:
 
     @property
     def unavailable_reason(self) -> str:
-        if self._node.height is None or time.monotonic() - self._node.heard_at > SILENT_S:
+        if self._node.height is None or time.monotonic() - self._node.answered_at > SILENT_S:
             return "its node does not answer"
         return self._balance_monitor.unavailable_reason or self._channels.unavailable_reason
 
@@ -110,10 +110,6 @@ class StellarRail:
     def balance(self) -> str:
         """What the settler account may spend on fees."""
         return self._balance_monitor.balance
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        return {}
 
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
@@ -133,25 +129,6 @@ class StellarRail:
             await asyncio.gather(self._watching, return_exceptions=True)
         await self._node.close()
 
-    async def verify(self, call: FacilitatorCall) -> Verification:
-        payer = None
-        try:
-            authorization = self._check(call)
-            payer = authorization.payer
-            await self._simulator.check(call, authorization)
-        except PaymentRefused as refused:
-            return results.invalid(refused.reason, payer)
-        except NODE_ERRORS as error:
-            return results.unverified(error)
-        return results.valid(authorization)
-
-    async def settle(self, call: FacilitatorCall) -> Settlement:
-        try:
-            authorization = self._check(call)
-        except PaymentRefused as refused:
-            return results.failed(self.network, refused.reason)
-        return await self._settling.once(payment_key(authorization), lambda: self._settle(call, authorization))
-
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization; None when the id is not one of this token."""
         named = parse_id(payment_id, self.token)
@@ -160,7 +137,6 @@ class StellarRail:
         return await self._transfers.evidence(named.payer, int(named.nonce), hint=self._seen.get(payment_id, ""))
 
     def _check(self, call: FacilitatorCall) -> StellarAuthorization:
-        require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset != self.token.contract or not stellar.is_payable(offer):
             raise PaymentRefused("invalid_payment_requirements")
@@ -173,7 +149,13 @@ class StellarRail:
             raise PaymentRefused(_PREFIX + "facilitator_is_payer")
         return authorization
 
-    async def _settle(self, call: FacilitatorCall, authorization: StellarAuthorization) -> Settlement:
+    async def _simulate(self, call: FacilitatorCall, payment: StellarAuthorization) -> None:
+        await self._simulator.check(call, payment)
+
+    async def _settle(self, call: FacilitatorCall, payment: StellarAuthorization) -> Settlement:
+        return await self._settling.once(payment_key(payment), lambda: self._run(call, payment))
+
+    async def _run(self, call: FacilitatorCall, authorization: StellarAuthorization) -> Settlement:
         """Run one settlement. Never raises."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         try:

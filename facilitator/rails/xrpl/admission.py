@@ -48,9 +48,9 @@ class Admission:
             OutcomeUnknown: the payment may have been sent before.
             What is in NODE_ERRORS.
         """
-        if payment.ledger_refusal(self._clock.index, slack=NODES_APART):
+        if payment.ledger_refusal(self._clock.index, tolerance=NODES_APART):
             await self._clock.look()
-        if reason := payment.ledger_refusal(self._clock.index, slack=NODES_APART):
+        if reason := payment.ledger_refusal(self._clock.index, tolerance=NODES_APART):
             raise PaymentRefused(reason)
         if payment.fee < await self._least_fee():
             raise refused("fee_too_low")

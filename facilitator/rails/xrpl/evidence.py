@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from facilitator.rails.xrpl.clock import RIPPLE_EPOCH
-from facilitator.rails.xrpl.node import NodeSaysNo, XrplNode
+from facilitator.rails.xrpl.node import XrplNode
+from shared.nodes.xrpl_rpc import XrplError
 
 SEARCHED_LEDGERS = 250
 """How many ledgers before a payment's last one are searched: a quarter of an hour, less than the history that nodes keep."""
@@ -93,7 +94,7 @@ class XrplLedger:
             found = await self._node.ask(
                 "tx", transaction=transaction, min_ledger=max(1, through - SEARCHED_LEDGERS), max_ledger=through
             )
-        except NodeSaysNo as no:
+        except XrplError as no:
             if no.code != "txnNotFound":
                 raise
             return Outcome(Status.ABSENT if no.result.get("searched_all") is True else Status.UNKNOWN)
@@ -121,7 +122,7 @@ class XrplLedger:
         """An account, or None when it does not exist, and the index of the ledger that was read."""
         try:
             found = await self._node.ask("account_info", account=address, ledger_index=ledger)
-        except NodeSaysNo as no:
+        except XrplError as no:
             if no.code != "actNotFound":
                 raise
             return None, 0
@@ -146,7 +147,7 @@ class XrplLedger:
                         bool(line.get("freeze_peer") or line.get("deep_freeze_peer")),
                         bool(line.get("peer_authorized")),
                     )
-        except NodeSaysNo as no:
+        except XrplError as no:
             if no.code != "actNotFound":
                 raise
         return None

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from facilitator import results
+from facilitator.rail import Rail
 from facilitator.rails.xrpl.admission import Admission, OutcomeUnknown
 from facilitator.rails.xrpl.clock import STALE_AFTER_S, LedgerClock
 from facilitator.rails.xrpl.evidence import Outcome, Status, XrplLedger
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
-from facilitator.settling import Settling, require_ours
+from facilitator.settling import Settling
 from shared.settings.service import InvalidSetting
 from shared.x402 import xrpl
-from shared.x402.exact import SCHEME
 from shared.x402.networks import XrplToken
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 from shared.x402.xrpl import XrplAuthorization
 from shared.x402.xrpl_payment import refused
 
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 12.0
 """From the start of a settlement until the wait for its ledger ends. It is below the API's settle timeout: while the node
-answers, the API hears `settlement_pending` with the transaction."""
+answers, the API gets `settlement_pending` with the transaction."""
 ASK_AGAIN_S = 1.0
 """How often the node is asked for a payment: its ledger may be validated before we see that ledger."""
 RETRY_S = 0.2
@@ -37,13 +38,15 @@ MOST_REMEMBERED = 4_000
 _ACCEPTED = ("tesSUCCESS", "terQUEUED", "tefALREADY")
 
 
-class XrplRail:
+class XrplRail(Rail[XrplAuthorization]):
     """The tokens of one XRPL network.
 
     Args:
         tokens: of one network.
         rpc_url: JSON-RPC node.
     """
+
+    node_errors = NODE_ERRORS
 
     def __init__(self, tokens: Sequence[XrplToken], rpc_url: str) -> None:
         (self._network,) = {token.network for token in tokens}
@@ -60,31 +63,14 @@ class XrplRail:
         return self._network
 
     @property
-    def kinds(self) -> Sequence[SupportedKind]:
-        """The entry of /supported, with the newest ledger; none while nothing can be settled."""
-        if self.unavailable_reason:
-            return ()
-        extra = {"areFeesSponsored": False, "ledger": self._clock.index}
-        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=extra),)
-
-    @property
-    def signers(self) -> Mapping[str, tuple[str, ...]]:
-        """No account: payers sign and pay for everything."""
-        return {}
+    def terms(self) -> dict[str, Any]:
+        """The newest ledger is among them."""
+        return {"areFeesSponsored": False, "ledger": self._clock.index}
 
     @property
     def unavailable_reason(self) -> str:
         silent = self._clock.silent_for_s
         return f"the node has shown no new ledger for {silent:.0f} s" if silent > STALE_AFTER_S else ""
-
-    @property
-    def balance(self) -> str:
-        """Empty: payers pay the fees."""
-        return ""
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        return {}
 
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
@@ -98,27 +84,6 @@ class XrplRail:
         await self._settling.finish()
         await self._clock.stop()
         await self._node.close()
-
-    async def verify(self, call: FacilitatorCall) -> Verification:
-        payer = None
-        try:
-            payment = self._check(call)
-            payer = payment.payer
-            await self._admission.check(payment)
-        except PaymentRefused as refusal:
-            return results.invalid(refusal.reason, payer)
-        except OutcomeUnknown:
-            return results.invalid(_sequence_used(payment).reason, payer)
-        except NODE_ERRORS as error:
-            return results.unverified(error)
-        return results.valid(payment)
-
-    async def settle(self, call: FacilitatorCall) -> Settlement:
-        try:
-            payment = self._check(call)
-        except PaymentRefused as refusal:
-            return results.failed(self.network, refusal.reason)
-        return await self._settling.once(payment.transaction, lambda: self._settle(payment))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the ledger says of one transaction; None when the id is not one of this network.
@@ -153,7 +118,6 @@ class XrplRail:
         return msgspec.structs.replace(unknown, status="unused") if is_open else unknown
 
     def _check(self, call: FacilitatorCall) -> XrplAuthorization:
-        require_ours(call, self.network)
         offer, accepted = call.payment_requirements, call.payment_payload.accepted
         token = self._tokens.get(offer.asset)
         if token is None or offer.extra.get("issuer") != token.issuer or not xrpl.is_payable(offer):
@@ -166,7 +130,16 @@ class XrplRail:
             raise PaymentRefused("invalid_exact_xrpl_asset_transfer_method_mismatch")
         return payment
 
-    async def _settle(self, payment: XrplAuthorization) -> Settlement:
+    async def _simulate(self, call: FacilitatorCall, payment: XrplAuthorization) -> None:
+        try:
+            await self._admission.check(payment)
+        except OutcomeUnknown:
+            raise _sequence_used(payment) from None
+
+    async def _settle(self, call: FacilitatorCall, payment: XrplAuthorization) -> Settlement:
+        return await self._settling.once(payment.transaction, lambda: self._run(payment))
+
+    async def _run(self, payment: XrplAuthorization) -> Settlement:
         """Run one settlement. Never raises."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         is_seen = False

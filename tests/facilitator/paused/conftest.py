@@ -1,4 +1,4 @@
-"""The facilitator on a chain that makes a block only when it is told to, through a node that fails on demand."""
+"""The facilitator on a chain that makes a block on demand only, through a node that fails on demand."""
 
 from __future__ import annotations
 

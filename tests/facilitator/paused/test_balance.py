@@ -1,4 +1,4 @@
-"""The settler's ETH is watched: a warning before it is gone, no settlement when it is, and all goes on once there is more."""
+"""The settler's ETH is watched: a warning before it is gone, no settlement when it is, and settlements once there is more."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_an_empty_account_settles_nothing_until_it_is_filled(
     pay_to: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Refused at once and openly, with nothing sent; what was settled stays settled; topped up, it goes on by itself."""
+    """Refused at once and openly, with nothing sent; what was settled stays settled; topped up, it continues by itself."""
     payer = chain.payer()
     settled, refused = payer.call(pay_to), payer.call(pay_to)
     first = await settle(facilitator, settled)
@@ -89,8 +89,8 @@ async def test_an_empty_account_settles_nothing_until_it_is_filled(
     assert "eth_sendRawTransaction" not in node.seen
     why = f"the settler account {chain.sandbox.settler} has 0.000000001000000000 ETH: "
     why += "not enough for the gas of a settlement"
-    told = health["rails"][BASE]
-    assert (health["ok"], told["balance"], told["reason"]) == (False, "0.000000001000000000 ETH", why)
+    shown = health["rails"][BASE]
+    assert (health["ok"], shown["balance"], shown["reason"]) == (False, "0.000000001000000000 ETH", why)
     assert supported.json()["kinds"] == []
 
     funds(5 * ETHER)

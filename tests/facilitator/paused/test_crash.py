@@ -135,7 +135,7 @@ def test_killed_and_the_node_forgets_too(
 def test_killed_with_a_group_under_way(
     chain: PausedChain, node: FaultyNode, start: Callable[[], Served], callers: ThreadPoolExecutor, pay_to: str
 ) -> None:
-    """Given ten payments in one transaction, then all are told of it afterwards, though the node forgot it and sends none."""
+    """Given ten payments in one transaction, then all get it afterwards, though the node forgot it and sends none."""
     payers, before = [chain.payer() for _ in range(10)], chain.confirmed
     calls = [payer.call(pay_to) for payer in payers]
     first = start()

@@ -232,7 +232,7 @@ async def test_above_the_ceiling_nothing_is_sent(
 async def test_what_an_earlier_run_left_stuck_is_cancelled(
     build: Build, settings: Settings, node: FaultyNode, chain: PausedChain, pay_to: str, offered: int
 ) -> None:
-    """Given a stuck transaction of which nothing is known, then its number is freed and settling goes on behind it."""
+    """Given a stuck transaction of which nothing is known, then its number is freed and later payments settle."""
     call, before = chain.payer().call(pay_to), chain.confirmed
     chain.hold()
     account = Account.from_key(chain.sandbox.settler_key)
@@ -255,7 +255,7 @@ async def test_what_an_earlier_run_left_stuck_is_cancelled(
 async def test_many_that_wait_are_a_bound(
     facilitator: httpx.AsyncClient, chain: PausedChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a chain that stands still no more is sent than is kept in mind; afterwards all settle."""
+    """On a chain without new blocks no more is sent than is kept in mind; afterwards all settle."""
     monkeypatch.setattr("facilitator.rails.evm.account.MOST_UNCONFIRMED", 2)
     payer = chain.payer()
     calls = [payer.call(pay_to) for _ in range(3)]

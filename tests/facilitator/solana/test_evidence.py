@@ -11,18 +11,11 @@ from compose.sandbox.solana import NETWORK, USDC
 from facilitator.rails.solana.evidence import parse_id
 from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import Evidence
-from tests.facilitator.bench import FaultyNode
+from tests.facilitator.bench import FaultyNode, evidence_of
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
 
 pytestmark = pytest.mark.anyio
-
-
-async def found(rail: SolanaRail, named: str) -> Evidence:
-    """There is always an answer."""
-    evidence = await rail.evidence(named)
-    assert evidence is not None
-    return evidence
 
 
 async def test_a_settled_payment(rail: SolanaRail, running: Running, bench: SolanaBench, pay_to: str) -> None:
@@ -31,31 +24,31 @@ async def test_a_settled_payment(rail: SolanaRail, running: Running, bench: Sola
     call = bench.call(payer, pay_to)
     settlement = await rail.settle(call)
 
-    told = await found(rail, payment_id(call))
+    evidence = await evidence_of(rail, payment_id(call))
     async with running() as other:
-        told_by_another = await found(other, payment_id(call))
+        found_by_another = await evidence_of(other, payment_id(call))
 
-    assert told == Evidence(
+    assert evidence == Evidence(
         status="settled",
         network=NETWORK,
-        as_of=told.as_of,
+        as_of=evidence.as_of,
         transaction=settlement.transaction,
         payer=str(payer.pubkey()),
         pay_to=pay_to,
         amount="1000",
     )
-    assert told.as_of > 1_700_000_000
-    assert (told_by_another.status, told_by_another.transaction) == ("settled", settlement.transaction)
+    assert evidence.as_of > 1_700_000_000
+    assert (found_by_another.status, found_by_another.transaction) == ("settled", settlement.transaction)
 
 
 async def test_an_unused_payment(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
     """Whether the payer has a history or none; as of the newest block."""
     payer = bench.payer()
-    before = await found(rail, payment_id(bench.call(payer, pay_to)))
+    before = await evidence_of(rail, payment_id(bench.call(payer, pay_to)))
     await rail.settle(bench.call(payer, pay_to))
-    after = await found(rail, payment_id(bench.call(payer, pay_to)))
+    after = await evidence_of(rail, payment_id(bench.call(payer, pay_to)))
     bench.rpc("sandbox_advance", 100)
-    later = await found(rail, payment_id(bench.call(payer, pay_to)))
+    later = await evidence_of(rail, payment_id(bench.call(payer, pay_to)))
 
     assert (before.status, after.status, later.status) == ("unused", "unused", "unused")
     assert before.as_of <= after.as_of < later.as_of
@@ -69,7 +62,7 @@ async def test_one_payment_among_many(rail: SolanaRail, running: Running, bench:
     settled = [(await rail.settle(call)).transaction for call in calls]
     async with running() as other:
         for place in (0, 12, 24):
-            assert (await found(other, payment_id(calls[place]))).transaction == settled[place]
+            assert (await evidence_of(other, payment_id(calls[place]))).transaction == settled[place]
 
 
 async def test_a_long_history_is_read_in_parts(
@@ -83,8 +76,12 @@ async def test_a_long_history_is_read_in_parts(
         await rail.settle(call)
     unpaid = payment_id(bench.call(payer, pay_to))
     async with running() as other:
-        assert [(await found(other, payment_id(oldest))).status for _ in range(3)] == ["unknown", "unknown", "settled"]
-        assert (await found(other, unpaid)).status == "unused"
+        assert [(await evidence_of(other, payment_id(oldest))).status for _ in range(3)] == [
+            "unknown",
+            "unknown",
+            "settled",
+        ]
+        assert (await evidence_of(other, unpaid)).status == "unused"
 
 
 async def test_a_history_without_an_end_is_unknown(
@@ -97,8 +94,8 @@ async def test_a_history_without_an_end_is_unknown(
     for call in calls:
         await rail.settle(call)
     async with running() as other:
-        assert (await found(other, payment_id(bench.call(payer, pay_to)))).status == "unknown"
-        assert (await found(other, payment_id(calls[0]))).status == "settled"
+        assert (await evidence_of(other, payment_id(bench.call(payer, pay_to)))).status == "unknown"
+        assert (await evidence_of(other, payment_id(calls[0]))).status == "settled"
 
 
 @pytest.mark.parametrize("method", ["getMultipleAccounts", "getSignaturesForAddress", "getTransaction"])
@@ -116,11 +113,11 @@ async def test_a_node_that_fails_has_no_evidence(
     call = bench.call(bench.payer(), pay_to)
     assert (await rail.settle(call)).success
     node.faults[method] = fault
-    meanwhile = await found(faulty_node_rail, payment_id(call))
+    meanwhile = await evidence_of(faulty_node_rail, payment_id(call))
     node.faults.clear()
 
     assert meanwhile.status == "unknown"
-    assert (await found(faulty_node_rail, payment_id(call))).status == "settled"
+    assert (await evidence_of(faulty_node_rail, payment_id(call))).status == "settled"
 
 
 async def test_another_rails_payments_are_not_ours(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:

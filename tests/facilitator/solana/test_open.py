@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from solana.rpc.jsonrpc import SolanaJsonRpcError
 
 from facilitator.rails.solana.rail import SolanaRail
+from shared.nodes.json_rpc import RpcError
 from shared.x402.wire import FacilitatorCall, Settlement
-from tests.facilitator.bench import OPEN, FaultyNode
+from tests.facilitator.bench import OPEN, FaultyNode, evidence_of
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
 from tests.time_limits import patience
@@ -98,11 +98,10 @@ async def test_money_that_is_gone_before_the_block(rail: SolanaRail, bench: Sola
     bench.rpc("sandbox_release")
 
     settlement = await rail.settle(call)
-    found = await rail.evidence(payment_id(call))
+    found = await evidence_of(rail, payment_id(call))
 
     assert (settlement.success, settlement.transaction) == (False, "")
     assert settlement.error_reason == "invalid_transaction_state"
-    assert found is not None
     assert found.status == "void"
     bench.fund(payer.pubkey(), usdc=1_000_000)
     assert (await rail.settle(call)).error_reason == "invalid_transaction_state"
@@ -132,7 +131,7 @@ async def test_a_node_that_is_down(
     node.faults |= dict.fromkeys(faults, "reset")
     settlement = await faulty_node_rail.settle(call)
     verification = await faulty_node_rail.verify(call)
-    evidence = await faulty_node_rail.evidence(payment_id(call))
+    evidence = await evidence_of(faulty_node_rail, payment_id(call))
     node.faults.clear()
 
     assert (settlement.success, settlement.error_reason, settlement.transaction) == (
@@ -141,7 +140,6 @@ async def test_a_node_that_is_down(
         "",
     )
     assert (verification.is_valid, verification.invalid_reason) == (False, "unexpected_verify_error")
-    assert evidence is not None
     assert evidence.status == "unknown"
     assert (await faulty_node_rail.settle(call)).success
 
@@ -223,7 +221,7 @@ async def test_a_node_that_does_not_send_says_so(
 
     async def refuse(kind: Any, method: str, *params: Any) -> Any:
         if method == "sendTransaction":
-            raise SolanaJsonRpcError(code, "not today", request_id="1")
+            raise RpcError(code, "not today")
         return await ask(kind, method, *params)
 
     with monkeypatch.context() as for_now:
@@ -238,7 +236,7 @@ async def test_a_node_that_does_not_send_says_so(
 async def test_odd_answers_are_no_crash(
     faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
 ) -> None:
-    """Answers of the right form with odd values, which solders' own readers end in a panic over."""
+    """Answers of the right form with odd values."""
     call = bench.call(bench.payer(), pay_to)
     for method in METHODS:
         for odd in ({}, {"value": None}, {"value": []}, {"value": [{}]}, "x", 7, [[]], {"value": {"err": 1}}):

@@ -20,12 +20,13 @@ from tests.solana_signing import unit_limit
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_signed_amount_moves(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
-    """From the payer to the recipient, to the unit; the fee payer pays two signatures and the priority fee."""
-    payer = bench.payer(5_000)
+async def test_the_signed_amount_moves_once(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
+    """To the last unit; the fee payer pays two signatures and the priority fee. A repeated call is answered from the chain."""
+    payer = bench.payer(1_000)
+    call = bench.call(payer, pay_to)
     lamports = bench.rpc("getBalance", bench.sandbox.settler)["value"]
 
-    settlement = await rail.settle(bench.call(payer, pay_to))
+    settlement = await rail.settle(call)
 
     assert settlement == Settlement(
         success=True,
@@ -34,27 +35,10 @@ async def test_the_signed_amount_moves(rail: SolanaRail, bench: SolanaBench, pay
         payer=str(payer.pubkey()),
         amount="1000",
     )
-    assert (bench.balance(payer.pubkey()), bench.balance(pay_to)) == (4_000, 1_000)
+    assert (bench.balance(payer.pubkey()), bench.balance(pay_to)) == (0, 1_000)
+    assert await rail.settle(call) == settlement
     assert bench.transfers(pay_to) == [settlement.transaction]
     assert bench.rpc("getBalance", bench.sandbox.settler)["value"] == lamports - 10_001
-
-
-async def test_the_last_unit_can_be_paid(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
-    """A payer with exactly the amount pays, and has nothing afterwards."""
-    payer = bench.payer(1_000)
-
-    assert (await rail.settle(bench.call(payer, pay_to))).success
-    assert (bench.balance(payer.pubkey()), bench.balance(pay_to)) == (0, 1_000)
-
-
-async def test_again_is_the_same_transaction(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
-    """A repeated call is answered from the chain and moves nothing."""
-    call = bench.call(bench.payer(), pay_to)
-
-    first = await rail.settle(call)
-
-    assert await rail.settle(call) == first
-    assert bench.transfers(pay_to) == [first.transaction]
 
 
 async def test_a_legacy_message_settles(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
@@ -66,7 +50,7 @@ async def test_a_legacy_message_settles(rail: SolanaRail, bench: SolanaBench, pa
 
 
 async def test_another_filler_is_the_same_payment(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
-    """What stands in the fee payer's place when it comes is nobody's signature, and makes no other payment."""
+    """What a client puts in the fee payer's place is nobody's signature, and makes no other payment."""
     call = bench.call(bench.payer(), pay_to)
     raw = bytearray(base64.b64decode(call.payment_payload.payload["transaction"]))
     raw[1:65] = b"\xab" * 64
@@ -173,7 +157,7 @@ async def test_a_call_that_does_not_fit_is_refused(rail: SolanaRail, bench: Sola
     call = bench.call(bench.payer(), pay_to)
     extra = call.payment_requirements.extra
     other = str(Keypair().pubkey())
-    told = {
+    found = {
         reason: await refusal(rail, wrong)
         for reason, wrong in {
             "invalid_x402_version": msgspec.structs.replace(call, x402_version=1),
@@ -187,7 +171,7 @@ async def test_a_call_that_does_not_fit_is_refused(rail: SolanaRail, bench: Sola
             "invalid_exact_svm_payload_memo_mismatch": changed(call, extra={**extra, "memo": "another"}),
         }.items()
     }
-    assert told == {reason: reason for reason in told}
+    assert found == {reason: reason for reason in found}
     for wrong in ({"amount": "1e3"}, {"pay_to": "nobody"}, {"extra": {**extra, "memo": ""}}):
         assert await refusal(rail, changed(call, **wrong)) == "invalid_payment_requirements"
     assert bench.transfers(pay_to) == []

@@ -68,7 +68,7 @@ async def test_a_node_that_fails_at_start_is_an_error(
 async def test_an_empty_fee_payer_offers_nothing(
     rail: SolanaRail, bench: SolanaBench, pay_to: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It says so, once; a payment that comes all the same stays open; with money it goes on by itself."""
+    """It says so, once; a payment that comes all the same stays open; with money it continues by itself."""
     monkeypatch.setattr(rail._balance_monitor, "_read_every_s", 0.02)
     call = bench.call(bench.payer(), pay_to)
     settler = Keypair.from_seed(bytes.fromhex(bench.sandbox.settler_key)).pubkey()

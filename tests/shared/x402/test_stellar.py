@@ -221,14 +221,7 @@ PROPERTIES: list[tuple[str, Edit, str]] = [
         "unsafe_tx_or_op_source",
     ),
     ("another contract", both("contract_address", Address(CONTRACT_WALLET).to_xdr_sc_address()), "wrong_asset"),
-    (
-        "the contract of XLM",
-        both("contract_address", Address(Asset.native().contract_id(PASSPHRASE)).to_xdr_sc_address()),
-        "wrong_asset",
-    ),
-    ("an account as contract", both("contract_address", Address(PAYER).to_xdr_sc_address()), "wrong_asset"),
     ("another function", both("function_name", scval.to_symbol("transfer_from").sym), "wrong_function_name"),
-    ("approve", both("function_name", scval.to_symbol("approve").sym), "wrong_function_name"),
     ("four arguments", resigned(lambda *calls: [c.args.append(scval.to_void()) for c in calls]), "wrong_function_name"),
     ("two arguments", resigned(lambda *calls: [c.args.pop() for c in calls]), "wrong_function_name"),
     ("another recipient", argument(1, scval.to_address(OTHER.public_key)), "wrong_recipient"),
@@ -237,16 +230,11 @@ PROPERTIES: list[tuple[str, Edit, str]] = [
         argument(1, scval.to_address(MuxedAccount(PAY_TO, 1).account_muxed)),
         "wrong_recipient",
     ),
-    ("the recipient as text", argument(1, scval.to_string(PAY_TO)), "wrong_recipient"),
     ("one unit less", argument(2, scval.to_int128(9_999)), "wrong_amount"),
     ("one unit more", argument(2, scval.to_int128(10_001)), "wrong_amount"),
-    ("six decimals", argument(2, scval.to_int128(1_000)), "wrong_amount"),
-    ("nothing", argument(2, scval.to_int128(0)), "wrong_amount"),
     ("a negative amount", argument(2, scval.to_int128(-10_000)), "wrong_amount"),
     ("2^64 more", argument(2, scval.to_int128((1 << 64) + 10_000)), "wrong_amount"),
     ("the amount as u128", argument(2, scval.to_uint128(10_000)), "wrong_amount"),
-    ("the amount as i64", argument(2, scval.to_int64(10_000)), "wrong_amount"),
-    ("the amount as text", argument(2, scval.to_string("10000")), "wrong_amount"),
     ("the payer as text", argument(0, scval.to_string(PAYER)), "malformed"),
     ("another payer", argument(0, scval.to_address(OTHER.public_key)), "missing_payer_signature"),
     ("a contract that pays", argument(0, scval.to_address(CONTRACT_WALLET)), "unsupported_payer"),
@@ -259,17 +247,7 @@ PROPERTIES: list[tuple[str, Edit, str]] = [
         allowed(lambda c: setattr(c, "contract_address", Address(CONTRACT_WALLET).to_xdr_sc_address())),
         "wrong_invocation",
     ),
-    (
-        "allowed: another function",
-        allowed(lambda c: setattr(c, "function_name", scval.to_symbol("burn").sym)),
-        "wrong_invocation",
-    ),
     ("allowed: another amount", allowed(lambda c: c.args.__setitem__(2, scval.to_int128(10**9))), "wrong_invocation"),
-    (
-        "allowed: another recipient",
-        allowed(lambda c: c.args.__setitem__(1, scval.to_address(OTHER.public_key))),
-        "wrong_invocation",
-    ),
     ("not signed", lambda e: setattr(credentials(e), "signature", scval.to_void()), "missing_payer_signature"),
     ("signed by another account alone", by_another, "missing_payer_signature"),
     ("one more to be signed", more_auth(OTHER, sign=False), "unexpected_pending_signatures"),
@@ -285,11 +263,8 @@ PROPERTIES: list[tuple[str, Edit, str]] = [
     ("another key in the signature", in_signature(0, scval.to_bytes(OTHER.raw_public_key())), "signature"),
     ("a key of 31 bytes", in_signature(0, scval.to_bytes(KEY.raw_public_key()[:31])), "signature"),
     ("a signature of 63 bytes", in_signature(1, scval.to_bytes(bytes(63))), "signature"),
-    ("a signature of 65 bytes", in_signature(1, scval.to_bytes(bytes(65))), "signature"),
     ("a zero signature", in_signature(1, scval.to_bytes(bytes(64))), "signature"),
-    ("the signature as text", in_signature(1, scval.to_string(bytes(64))), "signature"),
     ("a bit of R", flipped(3), "signature"),
-    ("a bit of S", flipped(260), "signature"),
     ("S beyond the order", high_s, "signature"),
     ("another name in the signature", key_name, "signature"),
     ("the signature's fields in another order", swapped, "signature"),
@@ -427,8 +402,8 @@ def test_the_window_by_hearsay(expiration: int, ledger: int | None, refusal: str
 @each("ledger_s", [1.0, 2.0, 2.5, 5.0, 5.8])
 @each("age_s", [0, 1, 5, 9, 10, 20, 30])
 def test_a_buyer_who_knows_the_newest_ledger_is_not_refused(age_s: float, ledger_s: float, is_seen: bool) -> None:
-    """However old the ledger is that we were told of, and however fast the network: ours closes a ledger a second."""
-    behind = int((age_s + stellar.TOLD_AFTER_S) / ledger_s)
+    """However old the reported ledger is, and however fast the network: ours closes a ledger a second."""
+    behind = int((age_s + stellar.REPORTED_AFTER_S) / ledger_s)
     lasts = stellar.lifetime(OFFER.max_timeout_seconds, stellar.within_bounds(ledger_s))
     checked = stellar.check(OFFER, signed(expiration=LEDGER + behind + lasts))
     known = KnownLedger(LEDGER, age_s, ledger_s if is_seen else None)

@@ -301,7 +301,7 @@ def test_more_may_be_allowed_than_is_spent() -> None:
 
 
 def test_the_window_is_counted_in_ledgers() -> None:
-    """P31: 14 ledgers for 60 s, and 25 more where what we were told may be old; none where nobody has told us."""
+    """P31: 14 ledgers for 60 s, and 25 more where the reported ledger may be old; none where none is reported."""
     payment = xrpl.check(OFFER, signing.payload(PAYER, OFFER))
     assert payment.window_refusal(0) is None
     assert payment.window_refusal(0, KnownLedger(113)) is None

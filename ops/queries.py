@@ -1,13 +1,17 @@
-"""Questions to the HTTP services of an installation."""
+"""What several commands ask an installation: its HTTP services, its queue and its ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
+import redis
 
+from shared.pools import Pool
+from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.servers.ledger_servers import ask_each_bucket
 from shared.settings.service import PREFIX, Settings
 
 TIMEOUT_S = 5.0
@@ -47,7 +51,18 @@ def get_json(
     """Status and object of an answer; None when there is none."""
     try:
         answer = httpx.get(url, headers=dict(headers or {}), timeout=timeout_s, trust_env=False)
-        told = answer.json()
+        content = answer.json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return 0, None
-    return answer.status_code, told if isinstance(told, dict) else None
+    return answer.status_code, content if isinstance(content, dict) else None
+
+
+def read_pools(queue: redis.Redis) -> dict[Pool, PoolState]:
+    """The pools, as the queue Redis has them. Raises RedisError."""
+    return pool_states(cast(list[Any], queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)))
+
+
+def count_of(ledger: Sequence[redis.Redis], index: Sequence[str]) -> int:
+    """What is in an index of the ledger, of all its buckets. Raises RedisError."""
+    counts: list[int] = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(index[bucket]))
+    return sum(counts)
