@@ -72,9 +72,7 @@ def routes(
             headers={"Link": _links(base_url)},
         ),
         _fixed("/robots.txt", text_documents.robots(base_url), "text/plain"),
-        _fixed(
-            "/sitemap.xml", text_documents.sitemap(renderer.paths, base_url, updated), "application/xml"
-        ),
+        _fixed("/sitemap.xml", text_documents.sitemap(renderer.paths, base_url, updated), "application/xml"),
     ]
     if contact and contact_expires:
         security = text_documents.security(contact, contact_expires, base_url)
