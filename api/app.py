@@ -46,6 +46,8 @@ from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
 from api.sharded import as_one
 from api.shop import Shop
+from api.status.counter import StatusCounter
+from api.status.report import StatusReader
 from jobs import price_list
 from jobs.catalogue import installed
 from jobs.site import site_of
@@ -120,6 +122,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         answers=AnswerSealer(master, previous),
         site=site,
         price_lists=price_lists,
+        status=StatusCounter(as_one(ledger_servers)),
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
@@ -139,6 +142,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         reconciler.start()
         reorgs.start()
         services.unrecorded.start()
+        services.status.start()
         if channel_watch:
             channel_watch.start()
         try:
@@ -147,6 +151,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             if channel_watch:
                 await channel_watch.stop()
             await services.unrecorded.stop()
+            await services.status.stop()
             await reorgs.stop()
             await reconciler.stop()
             await price_lists.stop()
@@ -166,6 +171,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             *pages.routes(
                 renderer,
                 services,
+                StatusReader(as_one(ledger_servers)),
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
                 updated=lambda: shop.prices.updated,

@@ -11,6 +11,7 @@ from api.causes import Cause
 from api.errors import Charged, Problem
 from shared.endpoint import Fault
 from shared.observability.logs import Event
+from shared.observability.status import Result
 from shared.observability.tracing import ActiveSpan
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ class CallLog:
         deposit: the settlement of a deposit into a channel, as JSON, once it was made. Not in the line.
         receipt: the settlement as JSON, once it is known that the call was charged. Not in the line.
         ignored: fields of the body that the endpoint does not know. Not in the line: they are the caller's words.
+        is_first: whether this request made the payment known, so that it is the first one of its call. Not in the line.
+        result: how the call ended, for /status; None of what is not counted there. Not in the line.
         began: monotonic seconds.
     """
 
@@ -45,6 +48,8 @@ class CallLog:
     receipt: bytes = b""
     deposit: bytes = b""
     ignored: tuple[str, ...] = ()
+    is_first: bool = False
+    result: Result | None = None
     began: float = field(default_factory=time.monotonic)
 
     def answered(self) -> None:

@@ -28,6 +28,7 @@ from api.payment.match import Match
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.services import Services
+from api.status.counter import result_of
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.observability import tracing
@@ -89,8 +90,12 @@ class PaidCall:
             answer = answer.with_headers(unknown_fields.header(call_log.ignored))
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
-        took_s = time.monotonic() - call_log.began
-        metrics.call(self._endpoint.name, answer.status, self._cause(answer, call_log), took_s, call_log.fault)
+        if call_log.is_first and answer.status == 200:
+            call_log.result = "answered"
+        took_s, cause = time.monotonic() - call_log.began, self._cause(answer, call_log)
+        metrics.call(self._endpoint.name, answer.status, cause, took_s, call_log.fault)
+        if call_log.result:
+            self._services.status.count(self._endpoint.name, call_log.rail, call_log.result, cause, took_s)
         tracing.end_call(call_log, answer.status)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
@@ -110,6 +115,7 @@ class PaidCall:
             headers = problem.headers + self._gate.receipt(receipt, older=True)
             problem = dataclasses.replace(problem, charged=True, headers=headers)
         call_log.failed(problem)
+        call_log.result = result_of(problem, self._endpoint, is_first=call_log.is_first)
         if problem.charged is True:
             call_log.fault = "ours" if problem.cause else self._endpoint.fault_of(problem.code, problem.reason)
         return problem_answer(
@@ -258,6 +264,7 @@ class PaidCall:
         pause_s, is_read = FIRST_POLL_S, False
         while True:
             checked.call_log.receipt = entry.receipt or checked.call_log.receipt
+            checked.call_log.is_first |= entry.is_first
             is_deposit = isinstance(checked.authorization, Deposit)
             match entry.verdict:
                 case Verdict.SETTLE:

@@ -13,6 +13,7 @@ from api.payment.ledger import Ledger
 from api.payment.limits import Limits
 from api.payment.price_lists import PriceLists
 from api.payment.unrecorded import UnrecordedSettlements
+from api.status.counter import StatusCounter
 from jobs.site import Site
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
@@ -34,6 +35,7 @@ class Services:
     answers: AnswerSealer
     site: Site
     price_lists: PriceLists
+    status: StatusCounter
     base_url: str = ""
     """Public address of the API."""
     logs_calls: bool = False

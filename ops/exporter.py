@@ -74,7 +74,7 @@ def sources(settings: Settings) -> dict[str, Source]:
     ledger, queue = [connect(url) for url in settings.ledger_urls], connect(settings.redis_url(settings.queue_url))
     read: dict[str, Source] = {
         "queue": lambda: gauges.pools(queue),
-        "ledger": lambda: [*gauges.payments(ledger), *gauges.channels(ledger, settings)],
+        "ledger": lambda: [*gauges.payments(ledger), *gauges.channels(ledger, settings), *gauges.calls(ledger)],
         "api": lambda: gauges.rails(settings),
         "facilitator": lambda: gauges.settlers(settings),
     }

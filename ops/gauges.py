@@ -6,8 +6,10 @@ Each function reads one source. It raises RedisError or NoAnswer when the source
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import redis
@@ -17,6 +19,7 @@ from ops.channels import summary
 from ops.queries import api_place, count_of, get_json, read_pools
 from ops.settlement_costs import SettlementCost, settlement_costs
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
+from shared.observability.status import BUCKET, QUANTILES, RESULTS, WINDOWS, summed
 from shared.queue.pool_states import PoolState
 from shared.servers.ledger_servers import ask_each_bucket, of_bucket
 from shared.settings.rails import EvmRailSettings, RailSettings
@@ -104,6 +107,39 @@ def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
         )
         help_text = "When no voucher is taken any more."
         yield GaugeMetricFamily("coinslot_channel_stale_seconds", help_text, value=own.channels_stale_s)
+
+
+def calls(ledger: Sequence[redis.Redis]) -> Families:
+    """How new paid calls ended, over the times that /status shows, as all API processes have counted it."""
+    labels, now = ["endpoint", "rail", "window"], time.time()
+    ended = GaugeMetricFamily("coinslot_status_calls", "New paid calls, by how they ended.", labels=[*labels, "result"])
+    seconds = GaugeMetricFamily(
+        "coinslot_status_seconds", "Within which the answered ones were answered.", labels=[*labels, "quantile"]
+    )
+    failed = GaugeMetricFamily(
+        "coinslot_status_last_failure_timestamp_seconds",
+        "When a call last ended for a cause.",
+        labels=["endpoint", "rail", "cause", "result"],
+    )
+    unknown = GaugeMetricFamily(
+        "coinslot_status_unknown_seconds", "Of a window, in which no API process counted.", labels=["window"]
+    )
+    for window in WINDOWS:
+        with of_bucket(ledger, BUCKET).pipeline(transaction=False) as pipeline:
+            for key in window.keys(now):
+                pipeline.hvals(key)
+            tally = summed(chain.from_iterable(pipeline.execute()))
+        known_s, whole_s = tally.known(window, now)
+        unknown.add_metric([window.name], whole_s - known_s)
+        for (endpoint, rail), cell in tally.cells.items():
+            for result in RESULTS:
+                ended.add_metric([endpoint, rail, window.name, result], cell.count(result))
+            for quantile in QUANTILES:
+                if (value := cell.quantile(quantile)) is not None:
+                    seconds.add_metric([endpoint, rail, window.name, str(quantile)], value)
+            for (result, cause), failures in cell.failures.items() if window is WINDOWS[-1] else ():
+                failed.add_metric([endpoint, rail, cause, result], failures.last)
+    yield from (ended, seconds, failed, unknown)
 
 
 def rails(settings: Settings) -> Families:

@@ -26,6 +26,9 @@ from api.payment.gate import PaymentGate
 Form = Literal["html", "md"]
 FORMS: tuple[Form, ...] = ("html", "md")
 
+WINDOWS = (("1h", "Last hour"), ("24h", "24 hours"), ("30d", "30 days"))
+"""Of /status, and how people call them."""
+
 MAX_QUERY = 100
 """Characters of a search that are looked at."""
 
@@ -133,6 +136,10 @@ class PageRenderer:
             self._refusals[problem.code] = self._render("refused", "html", path="/404", problem=problem)
         return self._refusals[problem.code]
 
+    def status(self, form: Form, **context: Any) -> bytes:
+        """The page that shows how calls ended (api/pages/status.py). It is rendered anew each time."""
+        return self._render("status", form, windows=WINDOWS, **context)
+
     def found(self, query: str, category: str, form: Form = "html") -> bytes:
         """The catalogue with what a search finds.
 
@@ -193,6 +200,9 @@ def _engine(*, root: str, base_url: str) -> JinjaTemplateEngine:
     )
     environment.filters["code"] = _code
     environment.filters["cell"] = _cell
+    environment.filters["percent"] = _percent
+    environment.filters["duration"] = _duration
+    environment.filters["moment"] = _moment
     environment.globals.update(
         checked_bytes=check.MOST_BYTES,
         root=root,
@@ -234,3 +244,18 @@ def _code(text: str) -> Markup:
 def _cell(text: str) -> str:
     """Text as a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _percent(share: float | None) -> str:
+    return "no calls" if share is None else f"{share * 100:.4g} %"
+
+
+def _duration(seconds: int) -> str:
+    """In the two largest units."""
+    parts = ((seconds // 86400, "d"), (seconds // 3600 % 24, "h"), (seconds // 60 % 60, "min"))
+    return " ".join([f"{count} {unit}" for count, unit in parts if count][:2]) or "0 min"
+
+
+def _moment(text: str) -> str:
+    """A moment of a document, to the minute."""
+    return f"{text[:10]} {text[11:16]} UTC"

@@ -17,13 +17,14 @@ from api.body import RequestBody
 from api.discovery.listing import MIME_TYPE
 from api.discovery.problem import MEDIA_TYPE
 from api.errors import ERROR_KINDS, Problem
-from api.pages import check, errors, text_documents
+from api.pages import check, errors, status, text_documents
 from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.free_work import FreeWork
 from api.pages.renderer import Form, PageRenderer
 from api.services import Services
+from api.status.report import StatusReader
 
 _SAFE = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -39,12 +40,19 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def routes(
-    renderer: PageRenderer, services: Services, *, contact: str, contact_expires: str, updated: Callable[[], int]
+    renderer: PageRenderer,
+    services: Services,
+    reader: StatusReader,
+    *,
+    contact: str,
+    contact_expires: str,
+    updated: Callable[[], int],
 ) -> list[BaseRouteHandler]:
     """All routes of the pages, and of the documents beside them.
 
     Args:
         services: of the paid calls, whose bodies are judged in the same way.
+        reader: of what /status shows.
         contact, contact_expires: of security.txt, which there is with both.
         updated: gives when the catalogue last changed, in Unix seconds.
     """
@@ -55,6 +63,7 @@ def routes(
         _endpoint(renderer),
         _check(renderer, services),
         _error(renderer),
+        *_status(renderer, reader),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
         _made("/llms.txt", lambda: text_documents.llms(renderer.entries, base_url), "text/plain"),
@@ -177,6 +186,23 @@ def _error(renderer: PageRenderer) -> BaseRouteHandler:
         return Response(renderer.error(code, form), media_type=_TYPES[form], headers=headers)
 
     return page
+
+
+def _status(renderer: PageRenderer, reader: StatusReader) -> list[BaseRouteHandler]:
+    pages, links = status.StatusPages(renderer, reader), _links(renderer.base_url)
+
+    @route(status.PATH, http_method=[HttpMethod.GET, HttpMethod.HEAD])
+    async def page(request: Request[Any, Any, Any]) -> Response[bytes]:
+        form = _form(request.headers.get("accept", ""))
+        headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": links}
+        return Response(await pages.body(form), media_type=_TYPES[form], headers=headers)
+
+    @route(f"{status.PATH}.json", http_method=[HttpMethod.GET, HttpMethod.HEAD])
+    async def document() -> Response[bytes]:
+        headers = {"Cache-Control": _MINUTE, "X-Content-Type-Options": "nosniff"}
+        return Response(await pages.body(), media_type=MIME_TYPE, headers=headers)
+
+    return [page, document]
 
 
 def _form(accept: str) -> Form:

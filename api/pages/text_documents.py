@@ -43,6 +43,7 @@ def llms(entries: Sequence[Entry], base_url: str) -> str:
         f"- [Catalogue]({base_url}/bazaar.json): the same as x402 resources, with offers",
         f"- [Catalogue for people]({base_url}/bazaar): search, examples, programs to copy",
         f"- [Errors]({base_url}/errors): every error code, whether it is charged, and what to do",
+        f"- [Status]({base_url}/status.json): how many calls were answered and how fast, by call and network",
         "",
         "## Calls",
         "",
@@ -71,7 +72,11 @@ def api_catalog(entries: Sequence[Entry], base_url: str) -> bytes:
             # The same in parts: metadata, and no `item`, which is a call that is sold.
             {"href": base_url + RESOURCES, "type": json_type},
         ],
-        "status": [{"href": f"{base_url}/readyz", "type": json_type}],
+        "status": [
+            {"href": f"{base_url}/readyz", "type": json_type},
+            {"href": f"{base_url}/status.json", "type": json_type},
+            {"href": f"{base_url}/status", "type": "text/html"},
+        ],
     }
     return msgspec.json.encode(
         {

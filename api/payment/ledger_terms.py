@@ -160,6 +160,11 @@ class Entry:
     """What is left of the payer's rate after a new claim, or why the claim was refused."""
     channel: Channel | None = None
 
+    @property
+    def is_first(self) -> bool:
+        """Whether you drive it, and nobody has before. A voucher that was not charged can be so again."""
+        return self.verdict in (Verdict.SETTLE, Verdict.RUN) and self.attempts <= 1 and not self.receipt
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:

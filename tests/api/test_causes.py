@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
@@ -139,6 +140,18 @@ CHARGED: dict[Cause, bool | str] = {
     **dict.fromkeys((Cause.REFUNDABLE, Cause.REFUNDED, Cause.ANSWER_LAYOUT), True),
 }
 """The others are not charged."""
+COUNTED: dict[Cause, str] = {
+    **dict.fromkeys(
+        (Cause.NO_WORKER, Cause.QUEUE_UNREADABLE, Cause.PORT_UNAVAILABLE, Cause.UPSTREAM_CLOSED), "refused"
+    ),
+    **dict.fromkeys((Cause.POOL_FULL, Cause.POOL_SLOW, Cause.LONG_BODIES, Cause.LEDGER_DISK_FULL), "refused"),
+    **dict.fromkeys((Cause.LEDGER_FULL, Cause.RAIL_DOWN, Cause.VERIFICATION_UNANSWERED), "refused"),
+    Cause.FACILITATOR_UNREACHABLE: "refused",
+    **dict.fromkeys((Cause.LEDGER_UNREACHABLE, Cause.SETTLEMENT_UNKNOWN, Cause.SETTLEMENT_UNRECORDED), "failed"),
+    **dict.fromkeys((Cause.QUEUE_UNREACHABLE, Cause.ANSWER_NOT_STORED, Cause.ANSWER_LATE), "failed"),
+    **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.UNEXPECTED), "failed"),
+}
+"""How /status counts a call that ends so. The others are the caller's, or not the first request of their call."""
 OF_CHANNELS = (Cause.CHANNEL_UNREAD,)
 """tests/api/test_channels.py has them."""
 REASONS = {Cause.PORT_UNAVAILABLE: "no_browser"}
@@ -443,6 +456,15 @@ def lines(caplog: pytest.LogCaptureFixture, request: str = "the-one") -> list[re
     return [match for match in matches if match is not None]
 
 
+def counted_by(trial: Trial) -> Counter[tuple[str, str]]:
+    """What /status will show, by result and cause. Every rail and endpoint is that of these tests."""
+    cells = trial.call._services.status._new.cells
+    assert set(cells) <= {("echo", "base")}
+    found = {key: failures.count for cell in cells.values() for key, failures in cell.failures.items()}
+    answered = sum(cell.count("answered") for cell in cells.values())
+    return Counter(found | ({("answered", ""): answered} if answered else {}))
+
+
 @pytest.mark.parametrize("cause", [one for one in Cause if one not in OF_CHANNELS], ids=lambda cause: cause.reason)
 async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     trial: Trial, caplog: pytest.LogCaptureFixture, cause: Cause
@@ -451,6 +473,7 @@ async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     charged, metrics count it as our fault."""
     caplog.set_level(logging.DEBUG)
     faults: list[str] = []
+    before = counted_by(trial)
     trial.monkeypatch.setattr("api.pipeline.metrics.call", lambda *counts: faults.append(counts[4]))
     answer = await SCENARIOS[cause](trial)
     (line,) = lines(caplog)
@@ -469,6 +492,8 @@ async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     (record,) = [record for record in caplog.records if "the-one" in record.getMessage()]
     assert record.levelno >= logging.WARNING
     assert faults[-1] == ("ours" if charged is True else "")
+    of_this = {key: count for key, count in (counted_by(trial) - before).items() if key[1] == cause.reason}
+    assert of_this == ({(COUNTED[cause], cause.reason): 1} if cause in COUNTED else {})
 
 
 def test_causes_are_told_apart() -> None:
@@ -494,6 +519,25 @@ async def test_a_failed_job_is_one_line_with_its_id(
         assert (line["code"], line["cause"], line["charged"]) == ("upstream_failed", cause, "true")
         assert re.fullmatch(r"[0-9a-f]{32}", line["job"])
     assert counted == [("echo", 502, reason or "upstream_failed", fault) for reason, fault in reasons.items()]
+    ended = {"node_error": "failed", "dns_failure": "caller_failed", "upstream_failed": "failed"}
+    assert counted_by(trial) == {(result, cause): 1 for cause, result in ended.items()}
+
+
+async def test_a_call_is_counted_once_by_what_its_first_request_got(trial: Trial, worker: dramatiq.Worker) -> None:
+    """Neither the price, nor the stored answer, nor what is run again for the same payment, nor a request that is not right."""
+    header = trial.header()
+    for _ in range(2):
+        assert (await trial.pay(header)).status_code == 200
+        assert (await trial.pay(header, content=b'{"message":"another"}')).status_code == 402
+        assert (await trial.pay(content=b'{"message":5}')).status_code == 400
+        assert (await trial.shop.post(PATH)).status_code == 402
+    failed = Failed(code="upstream_failed", detail="No.", reason="node_error", retryable=True)
+    header = trial.header()
+    with trial.monkeypatch.context() as failing:
+        failing.setattr("workers.actors.execute", lambda *_: failed)
+        assert (await trial.pay(header)).status_code == 502
+    assert (await trial.pay(header)).status_code == 200
+    assert counted_by(trial) == {("answered", ""): 1, ("failed", "node_error"): 1}
 
 
 async def test_what_is_answered_or_not_paid_leaves_no_line(

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, Response, expect
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches axe-core
 
-PAGES = ["/", "/bazaar", "/bazaar/json-repair", "/bazaar/chain/erc20-balance", "/errors", "/nothing-here"]
+PAGES = ["/", "/bazaar", "/bazaar/json-repair", "/bazaar/chain/erc20-balance", "/errors", "/status", "/nothing-here"]
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 MAX_WEIGHT = 150_000
 FOCUSED = """() => {
