@@ -8,9 +8,9 @@ import msgspec
 
 from api.causes import Cause
 from api.errors import ERROR_KINDS
-from api.pages.failures import REASONS
 from api.pages.renderer import Form, PageRenderer
 from api.status.report import Report, StatusReader, document
+from jobs.reasons import REASONS
 
 PATH = "/status"
 _MEANINGS = {
