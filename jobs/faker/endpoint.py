@@ -34,6 +34,11 @@ MethodName = Annotated[
 ]
 
 
+# Generators of clients fail on a list that says nothing of its items.
+_ITEM: dict[str, Any] = {"anyOf": [{"type": name} for name in ("string", "number", "boolean", "null", "object")]}
+_ITEM["anyOf"].append({"type": "array", "items": {"type": "string"}})
+
+
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A method with arguments."""
 
@@ -42,7 +47,7 @@ class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         msgspec.Meta(min_length=1, description="The method's name.", extra_json_schema={"enum": list(TAKING)}),
     ]
     args: Annotated[
-        dict[str, Any] | list[Any],
+        dict[str, Any] | Annotated[list[Any], msgspec.Meta(extra_json_schema={"items": _ITEM})],
         msgspec.Meta(description='Its arguments as faker-js has them: `{"min": 1, "max": 6}`, `["a", "b"]`.'),
     ]
 

@@ -146,7 +146,7 @@ COUNTED: dict[Cause, str] = {
     ),
     **dict.fromkeys((Cause.POOL_FULL, Cause.POOL_SLOW, Cause.LONG_BODIES, Cause.LEDGER_DISK_FULL), "refused"),
     **dict.fromkeys((Cause.LEDGER_FULL, Cause.RAIL_DOWN, Cause.VERIFICATION_UNANSWERED), "refused"),
-    Cause.FACILITATOR_UNREACHABLE: "refused",
+    **dict.fromkeys((Cause.FACILITATOR_UNREACHABLE, Cause.SETTLEMENT_TOO_COSTLY), "refused"),
     **dict.fromkeys((Cause.LEDGER_UNREACHABLE, Cause.SETTLEMENT_UNKNOWN, Cause.SETTLEMENT_UNRECORDED), "failed"),
     **dict.fromkeys((Cause.QUEUE_UNREACHABLE, Cause.ANSWER_NOT_STORED, Cause.ANSWER_LATE), "failed"),
     **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.UNEXPECTED), "failed"),

@@ -12,6 +12,8 @@ import pytest
 
 from jobs.calculations import CALCULATIONS
 from jobs.catalogue import BY_NAME
+from jobs.engines.page import read_page
+from jobs.engines.page.reading import Reading
 from jobs.faker.allowlist import METHODS
 from jobs.faker.locales import LOCALES
 from jobs.ports import Context
@@ -159,6 +161,14 @@ def test_every_calculation_is_warmed_by_an_example() -> None:
     """One without an example would find nothing loaded in a child."""
     assert {name for name, _ in examples(ALL)} == set(CALCULATIONS)
     assert all("_" in name for name in CALCULATIONS)
+
+
+def test_the_examples_read_pages_in_each_way() -> None:
+    """Prose is read by trafilatura, and all else by our own code."""
+    readings = [
+        msgspec.msgpack.decode(read_page.calculate(argument), type=Reading) for argument in read_page.examples()
+    ]
+    assert {reading.method for reading in readings} >= {"precision", "main", "body"}
 
 
 @each("work", WORKS, ids=[f"{number}-{work.name}" for number, work in enumerate(WORKS)])

@@ -83,12 +83,17 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def examples() -> Iterator[bytes]:
-    """A page with every kind of block, read with and without Markdown."""
-    extracts: tuple[Extract, ...] = ("article", "text")
-    for extract in extracts:
+    """A page with every kind of block, read with and without Markdown, and pages whose text is found in other ways."""
+    pages: tuple[tuple[str, Extract], ...] = (
+        (_EXAMPLE.replace("TYPE", "Article"), "article"),
+        (_EXAMPLE.replace("TYPE", "Product"), "article"),
+        (_EXAMPLE.replace("TYPE", "Article"), "full"),
+        (_EXAMPLE.replace("TYPE", "Article"), "text"),
+    )
+    for html, extract in pages:
         asked = Asked(
-            html=_EXAMPLE,
-            source=_EXAMPLE,
+            html=html,
+            source=html,
             url="https://shop.example/",
             extract=extract,
             query="tea",
@@ -101,8 +106,9 @@ def examples() -> Iterator[bytes]:
 
 _EXAMPLE = """<!doctype html><html lang="en">
 <head><title>A shop</title><meta name="description" content="Tea, and cups.">
-<link rel="canonical" href="https://shop.example/tea"><script type="application/ld+json">{"@type": "Article"}</script></head>
-<body><nav><a href="/">Home</a></nav><article><h1>Tea</h1><p>Green tea is <b>4 dollars</b> a cup, and black tea is three.</p>
+<link rel="canonical" href="https://shop.example/tea"><script type="application/ld+json">{"@type": "TYPE"}</script></head>
+<body><nav><a href="/">Home</a></nav><article><h1>Tea</h1><p>Green tea is <b>4 dollars</b> a cup, and black tea is three.
+A pot is for two, and who stays for the afternoon gets the second one for $2. Cups are made here, of clay from the river.</p>
 <ul><li>one</li><li>two</li></ul><table><tr><th>a</th></tr><tr><td>1</td></tr></table>
 <pre>x = 1</pre></article></body></html>"""
 

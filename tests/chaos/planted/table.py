@@ -116,7 +116,7 @@ BUGS: dict[str, Bug] = {
     ),
     "what is pending has failed": Bug(
         ANSWERS,
-        "    if answer.transaction:\n        raise Undecided(_shown(reason))\n",
+        "    if answer.transaction:\n        raise Undecided(shown(reason))\n",
         "    raise Declined(reason, Settlement(success=False, transaction='', network=offer.network))\n",
         (6,),
         _case("pending and paid"),
