@@ -65,10 +65,10 @@ class StatusCounter(PeriodicTask):
     async def run_once(self) -> int:
         """Write what is new in the slots of now, and what could not be written before. Writing it twice changes nothing."""
         now, began = self._clock(), self._counted_until
-        if now - began < 1 and not self._new.cells:
+        if 0 <= now - began < 1 and not self._new.cells:
             return 0
         new, self._new, self._counted_until = self._new, Tally(), now
-        if now - began < 3 * WRITE_S:  # else the process did not run, or the clock was set
+        if 0 <= now - began < 3 * WRITE_S:  # else the process did not run, or the clock was set
             new.spans = [(int(began), int(now))]
         for window in WINDOWS:
             slot = self._slots.setdefault((window, window.slots(now)[-1]), _Slot())

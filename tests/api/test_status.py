@@ -125,6 +125,11 @@ async def test_time_in_which_nobody_counts_is_unknown(installation: Installation
     await after.run_once()
     slept = (await installation.document())["windows"]["1h"]
     assert slept["seconds"] - slept["unknownSeconds"] == HOUR / 2
+    installation.now -= 100  # the clock is set back
+    await after.run_once()
+    installation.now += 100 + FRESH_S
+    report = await installation.reader.report()
+    assert [end - begin for begin, end in report.tallies["1h"].spans] == [HOUR / 4, HOUR / 4]
 
 
 async def test_what_a_ledger_did_not_take_is_written_later(installation: Installation) -> None:
