@@ -58,7 +58,7 @@ def report(settings: Settings, environment: Mapping[str, str], chosen: argparse.
     try:
         if chosen.all and chosen.call:
             raise Refused("--all buys every call: name none beside it. Nothing was signed")
-        tills = plan.tills(
+        rehearsed_rails = plan.rehearsed_rails(
             settings,
             [Rail(name) for name in chosen.rail],
             key_files=dict(chosen.key_file),
@@ -67,9 +67,9 @@ def report(settings: Settings, environment: Mapping[str, str], chosen: argparse.
             env=_with_sandbox(environment),
             folder=Path(),
         )
-        base_url, names = tills[0].buyer.base_url, [] if chosen.all else chosen.call or [plan.FIRST_CALL]
+        base_url, names = rehearsed_rails[0].buyer.base_url, [] if chosen.all else chosen.call or [plan.FIRST_CALL]
         with BlockingExchange(base_url, timeout_s=TIMEOUT_S) as exchange:
-            return _print(_steps(exchange, base_url, tills, names, chosen.most), as_json=chosen.json)
+            return _print(_steps(exchange, base_url, rehearsed_rails, names, chosen.most), as_json=chosen.json)
     except Refused as why:
         print(f"coinslot-ops: {why}", file=sys.stderr)
         return 2
@@ -83,19 +83,23 @@ def _with_sandbox(environment: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _steps(
-    exchange: BlockingExchange, base_url: str, tills: Sequence[plan.Till], names: Sequence[str], most: Decimal
+    exchange: BlockingExchange,
+    base_url: str,
+    rehearsed_rails: Sequence[plan.RehearsedRail],
+    names: Sequence[str],
+    most: Decimal,
 ) -> Iterator[Step]:
     """Raises Refused before the first one, or never."""
     quotes, of_quotes = plan.quotes(exchange, base_url, names)
-    offered, of_offers = plan.planned(tills, quotes)
+    offered, of_offers = plan.planned(rehearsed_rails, quotes)
     paid, of_wallets = plan.payable(offered, most)
     yield from (*of_quotes, *of_offers, *of_wallets)
-    for till in tills:
-        of_till = [one for one in paid if one.till is till]
+    for rehearsed in rehearsed_rails:
+        of_till = [one for one in paid if one.rehearsed is rehearsed]
         for one in of_till:
             yield from purchases.bought(one, exchange)
         if of_till:
-            yield from purchases.differences(till, quotes[of_till[0].call])
+            yield from purchases.differences(rehearsed, quotes[of_till[0].call])
 
 
 def _print(steps: Iterator[Step], *, as_json: bool) -> int:

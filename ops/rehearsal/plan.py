@@ -38,7 +38,7 @@ _WHY_NONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Till:
+class RehearsedRail:
     """A rail that is rehearsed.
 
     Attributes:
@@ -59,14 +59,14 @@ class Till:
 class Planned:
     """A call that will be bought on a rail."""
 
-    till: Till
+    rehearsed: RehearsedRail
     call: str
     body: Any
     offer: Offer
     price: Price
 
 
-def tills(
+def rehearsed_rails(
     settings: Settings,
     rails: Sequence[Rail],
     *,
@@ -75,7 +75,7 @@ def tills(
     most: Decimal,
     env: Mapping[str, str],
     folder: Path,
-) -> list[Till]:
+) -> list[RehearsedRail]:
     """The rails that are rehearsed, each with its wallet.
 
     Args:
@@ -114,7 +114,7 @@ def tills(
             env=env,
             folder=folder,
         )
-        found.append(Till(rail, name, own, token, node, _buyer(options, rail, settings)))
+        found.append(RehearsedRail(rail, name, own, token, node, _buyer(options, rail, settings)))
     return found
 
 
@@ -163,17 +163,17 @@ def quotes(exchange: BlockingExchange, base_url: str, calls: Sequence[str]) -> t
     return found, steps
 
 
-def planned(found: Sequence[Till], challenges: Mapping[str, Quote]) -> tuple[list[Planned], list[Step]]:
+def planned(found: Sequence[RehearsedRail], challenges: Mapping[str, Quote]) -> tuple[list[Planned], list[Step]]:
     """What is bought on each rail; with steps for what is wrong, and for calls that are sold on other rails only."""
     plan: list[Planned] = []
     steps: list[Step] = []
-    for till in found:
+    for rehearsed in found:
         others = []
         for call, quote in challenges.items():
-            if (offer := _offer(till, quote)) is None:
+            if (offer := _offer(rehearsed, quote)) is None:
                 others.append(call)
                 continue
-            one = _planned(till, call, offer, quote)
+            one = _planned(rehearsed, call, offer, quote)
             if isinstance(one, Planned):
                 plan.append(one)
             else:
@@ -181,32 +181,32 @@ def planned(found: Sequence[Till], challenges: Mapping[str, Quote]) -> tuple[lis
         level: Level = NOTE
         why = f"not offered on it: {', '.join(others)}"
         if len(others) == len(challenges):
-            level, why = FAIL, f"there is no offer on {till.own.network}: {_WHY_NONE}. See coinslot-ops doctor"
+            level, why = FAIL, f"there is no offer on {rehearsed.own.network}: {_WHY_NONE}. See coinslot-ops doctor"
         if others:
-            steps.append(Step(level, till.rail, "", "challenge", why, {"calls": others}))
+            steps.append(Step(level, rehearsed.rail, "", "challenge", why, {"calls": others}))
     return plan, steps
 
 
-def _offer(till: Till, quote: Quote) -> Offer | None:
+def _offer(rehearsed: RehearsedRail, quote: Quote) -> Offer | None:
     for offer in quote.challenge.accepts:
-        if offer.scheme == SCHEME and chains.rail_of(offer.network, offer.asset) == (till.rail, till.token):
+        if offer.scheme == SCHEME and chains.rail_of(offer.network, offer.asset) == (rehearsed.rail, rehearsed.token):
             return offer
     return None
 
 
-def _planned(till: Till, call: str, offer: Offer, quote: Quote) -> Planned | Step:
-    if folded(offer.pay_to) != folded(till.own.pay_to):
-        setting = f"{PREFIX}{till.name.upper()}_PAY_TO"
-        why = f"it pays {offer.pay_to}, and {setting} is {till.own.pay_to}: nothing is signed"
-        return Step(FAIL, till.rail, call, "challenge", why, {"payTo": offer.pay_to})
+def _planned(rehearsed: RehearsedRail, call: str, offer: Offer, quote: Quote) -> Planned | Step:
+    if folded(offer.pay_to) != folded(rehearsed.own.pay_to):
+        setting = f"{PREFIX}{rehearsed.name.upper()}_PAY_TO"
+        why = f"it pays {offer.pay_to}, and {setting} is {rehearsed.own.pay_to}: nothing is signed"
+        return Step(FAIL, rehearsed.rail, call, "challenge", why, {"payTo": offer.pay_to})
     try:
-        price = till.buyer.signer.quote(offer)
+        price = rehearsed.buyer.signer.quote(offer)
         body = {"message": "rehearsal"} if call == FIRST_CALL else _example(quote.document)
     except Unpayable as why:
-        return Step(FAIL, till.rail, call, "challenge", f"its offer cannot be paid: {why}", {})
+        return Step(FAIL, rehearsed.rail, call, "challenge", f"its offer cannot be paid: {why}", {})
     except (KeyError, TypeError):
-        return Step(FAIL, till.rail, call, "challenge", "it has no example of a body (the extension `bazaar`)", {})
-    return Planned(till, call, body, offer, price)
+        return Step(FAIL, rehearsed.rail, call, "challenge", "it has no example of a body (the extension `bazaar`)", {})
+    return Planned(rehearsed, call, body, offer, price)
 
 
 def _example(document: Any) -> Any:
@@ -224,18 +224,18 @@ def payable(plan: Sequence[Planned], most: Decimal) -> tuple[list[Planned], list
         raise Refused(f"{why}. Allow it with --most {plain(total)}")
     needed: defaultdict[Rail, Decimal] = defaultdict(Decimal)
     for one in plan:
-        needed[one.till.rail] += one.price.value
+        needed[one.rehearsed.rail] += one.price.value
     down, steps = set(), []
-    for till in {one.till.rail: one.till for one in plan}.values():
-        payer = till.buyer.signer.address
+    for rehearsed in {one.rehearsed.rail: one.rehearsed for one in plan}.values():
+        payer = rehearsed.buyer.signer.address
         try:
-            has = chains.holds(till.name, till.node, till.token, payer)
+            has = chains.holds(rehearsed.name, rehearsed.node, rehearsed.token, payer)
         except chains.NODE_ERRORS as error:
-            down.add(till.rail)
+            down.add(rehearsed.rail)
             why = f"nothing is signed: its node does not say what {payer} has ({type(error).__name__}: {error})"
-            steps.append(Step(FAIL, till.rail, "", "balance", why, {}))
+            steps.append(Step(FAIL, rehearsed.rail, "", "balance", why, {}))
             continue
-        if has < (needs := needed[till.rail]):
-            lacks = f"{payer} has {plain(has)} {till.token.symbol}, and {plain(needs)} are needed"
-            raise Refused(f"{till.rail}: {lacks}: nothing was signed")
-    return [one for one in plan if one.till.rail not in down], steps
+        if has < (needs := needed[rehearsed.rail]):
+            lacks = f"{payer} has {plain(has)} {rehearsed.token.symbol}, and {plain(needs)} are needed"
+            raise Refused(f"{rehearsed.rail}: {lacks}: nothing was signed")
+    return [one for one in plan if one.rehearsed.rail not in down], steps

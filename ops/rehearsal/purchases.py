@@ -22,7 +22,7 @@ from ops.books.revenue import plain
 from ops.chains import NODE_ERRORS, NotKept, Transfer
 from ops.queries import address
 from ops.rehearsal import FAIL, NOTE, OK, Level, Step
-from ops.rehearsal.plan import Planned, Till
+from ops.rehearsal.plan import Planned, RehearsedRail
 from shared.networks import NETWORKS
 from shared.x402.wire import Settlement
 
@@ -39,12 +39,12 @@ EXTENSIONS = ("bazaar", "payment-identifier")
 
 def bought(planned: Planned, exchange: BlockingExchange) -> Iterator[Step]:
     """Buy one call, and check each step of it."""
-    till, offer = planned.till, planned.offer
-    symbol, price = till.token.symbol, planned.price.text()
+    rehearsed, offer = planned.rehearsed, planned.offer
+    symbol, price = rehearsed.token.symbol, planned.price.text()
     step = partial(_step, planned)
     terms = f"{price} {symbol} to {offer.pay_to} on {offer.network}"
     yield step(OK, "challenge", terms, amount=offer.amount, payTo=offer.pay_to, network=offer.network)
-    has = partial(chains.holds, till.name, till.node, till.token, till.own.pay_to)
+    has = partial(chains.holds, rehearsed.name, rehearsed.node, rehearsed.token, rehearsed.own.pay_to)
     try:
         before = has()
     except NODE_ERRORS as error:
@@ -61,7 +61,7 @@ def bought(planned: Planned, exchange: BlockingExchange) -> Iterator[Step]:
     if not sent_at:
         yield step(FAIL, "payment", "it was answered without a payment")
         return
-    receipt, payer, seconds = answer.receipt, till.buyer.signer.address, round(time.monotonic() - sent_at[0], 3)
+    receipt, payer, seconds = answer.receipt, rehearsed.buyer.signer.address, round(time.monotonic() - sent_at[0], 3)
     yield step(OK, "payment", f"{payer} was answered after {seconds} s", payer=payer, seconds=seconds)
     wrong = wrongs_of(receipt, planned)
     if receipt is None or wrong:
@@ -73,7 +73,7 @@ def bought(planned: Planned, exchange: BlockingExchange) -> Iterator[Step]:
 
 def _buy(planned: Planned, exchange: BlockingExchange, on_sent: Callable[[], None]) -> Answer:
     """Raises CoinslotError."""
-    buyer = planned.till.buyer
+    buyer = planned.rehearsed.buyer
 
     def check(choice: Choice) -> None:
         if (choice.price, choice.offer.pay_to) != (planned.price, planned.offer.pay_to):
@@ -101,7 +101,7 @@ def wrongs_of(receipt: Settlement | None, planned: Planned) -> list[str]:
     """What is wrong with a receipt, as sentences."""
     if receipt is None:
         return ["the answer came without a receipt that can be read"]
-    payer = planned.till.buyer.signer.address
+    payer = planned.rehearsed.buyer.signer.address
     found = []
     if not receipt.success:
         found.append(f"it says that nothing was settled: {receipt.error_reason}")
@@ -126,18 +126,20 @@ def on_chain(
         before: what the recipient had then.
         has: what it has.
     """
-    till, step = planned.till, partial(_step, planned)
-    final = chains.finality(till.name, till.own)
+    rehearsed, step = planned.rehearsed, partial(_step, planned)
+    final = chains.finality(rehearsed.name, rehearsed.own)
     give_up_at = sent_at + FINAL_WITHIN_S
-    if why := _awaited(lambda: chains.is_final(till.name, till.node, till.own, transaction), give_up_at):
+    if why := _awaited(lambda: chains.is_final(rehearsed.name, rehearsed.node, rehearsed.own, transaction), give_up_at):
         yield step(FAIL, "finality", f"its node does not show {final}{why}")
         return
     seconds = round(time.monotonic() - sent_at, 3)
     yield step(OK, "finality", f"{final} after {seconds} s", seconds=seconds)
     if why := _awaited(lambda: _transfer(planned, transaction) is not None, give_up_at):
-        yield step(FAIL, "transfer", f"{transaction} does not pay the price from the payer to {till.own.pay_to}{why}")
+        yield step(
+            FAIL, "transfer", f"{transaction} does not pay the price from the payer to {rehearsed.own.pay_to}{why}"
+        )
         return
-    yield step(OK, "transfer", f"{planned.price.text()} {till.token.symbol} arrived at {till.own.pay_to}")
+    yield step(OK, "transfer", f"{planned.price.text()} {rehearsed.token.symbol} arrived at {rehearsed.own.pay_to}")
     try:
         yield balanced(planned, before, has())
     except NODE_ERRORS as error:
@@ -160,9 +162,11 @@ def _awaited(is_so: Callable[[], bool], give_up_at: float) -> str:
 
 
 def _transfer(planned: Planned, transaction: str) -> Transfer | None:
-    till = planned.till
-    wanted = (transaction, folded(till.buyer.signer.address), planned.offer.amount)
-    moves = chains.transfers(till.name, till.node, till.own, till.token, int(time.time() - FINAL_WITHIN_S) - CLOCKS_S)
+    rehearsed = planned.rehearsed
+    wanted = (transaction, folded(rehearsed.buyer.signer.address), planned.offer.amount)
+    moves = chains.transfers(
+        rehearsed.name, rehearsed.node, rehearsed.own, rehearsed.token, int(time.time() - FINAL_WITHIN_S) - CLOCKS_S
+    )
     return next((one for one in moves if (one.transaction, folded(one.payer), one.amount) == wanted), None)
 
 
@@ -170,7 +174,7 @@ def balanced(planned: Planned, before: Decimal, after: Decimal) -> Step:
     """Whether the recipient has more by the price. Other customers may pay meanwhile."""
     price, grown = planned.price.value, after - before
     seen = {"before": plain(before), "after": plain(after)}
-    detail = f"the recipient had {plain(before)} and has {plain(after)} {planned.till.token.symbol}"
+    detail = f"the recipient had {plain(before)} and has {plain(after)} {planned.rehearsed.token.symbol}"
     if grown == price:
         return _step(planned, OK, "balance", f"{detail}: the price more", **seen)
     if grown > price:
@@ -180,10 +184,10 @@ def balanced(planned: Planned, before: Decimal, after: Decimal) -> Step:
 
 
 def _fee(planned: Planned, transaction: str) -> Step:
-    till = planned.till
-    coin, decimals = chains.coin(till.name)
+    rehearsed = planned.rehearsed
+    coin, decimals = chains.coin(rehearsed.name)
     try:
-        fee = chains.fees(till.name, till.own.rpc_url, [transaction]).get(transaction)
+        fee = chains.fees(rehearsed.name, rehearsed.own.rpc_url, [transaction]).get(transaction)
     except NODE_ERRORS as error:
         return _step(planned, NOTE, "fee", f"not known: {_why(error)}")
     if fee is None:
@@ -194,30 +198,32 @@ def _fee(planned: Planned, transaction: str) -> Step:
     return _step(planned, OK, "fee", f"the {fee.source} pays it, not we")
 
 
-def differences(till: Till, quote: Quote) -> Iterator[Step]:
+def differences(rehearsed: RehearsedRail, quote: Quote) -> Iterator[Step]:
     """What is not as in the sandbox.
 
     Args:
         quote: of one of the calls.
     """
-    row, own = NETWORKS[till.name], till.own
-    told = list(till.buyer.warnings)
-    if not till.buyer.is_sandbox:
+    row, own = NETWORKS[rehearsed.name], rehearsed.own
+    sentences = list(rehearsed.buyer.warnings)
+    if not rehearsed.buyer.is_sandbox:
         what = "money" if own.network == row.default else "test tokens"
-        told.append(f"{row.names.get(own.network, own.network)}, a network with {what} and other users")
+        sentences.append(f"{row.names.get(own.network, own.network)}, a network with {what} and other users")
     if not own.rpc_url:
-        told.append(f"another facilitator settles, {address(own.facilitator_url)}: its fees and its finality count")
+        sentences.append(
+            f"another facilitator settles, {address(own.facilitator_url)}: its fees and its finality count"
+        )
     for name, value in OF_SANDBOX.items():
         if own.rpc_url and (here := getattr(own, name, value)) != value:
-            told.append(f"{name} is {here}, and {value} in the sandbox")
+            sentences.append(f"{name} is {here}, and {value} in the sandbox")
     if lacking := [name for name in EXTENSIONS if name not in quote.challenge.extensions]:
-        told.append(f"the challenge lacks the extension {' and '.join(lacking)}")
-    for sentence in told:
-        yield Step(NOTE, till.rail, "", "sandbox", sentence, {})
+        sentences.append(f"the challenge lacks the extension {' and '.join(lacking)}")
+    for sentence in sentences:
+        yield Step(NOTE, rehearsed.rail, "", "sandbox", sentence, {})
 
 
 def _step(planned: Planned, level: Level, name: str, detail: str, **seen: object) -> Step:
-    return Step(level, planned.till.rail, planned.call, name, detail, seen)
+    return Step(level, planned.rehearsed.rail, planned.call, name, detail, seen)
 
 
 def _why(error: Exception) -> str:

@@ -90,17 +90,17 @@ def test_a_transaction_that_does_not_pay_is_found_out(service: Any, settings: Se
     _, found, _ = rehearse("json-repair")
     settings = dataclasses.replace(settings, base_url=service.base_url)
     given = {"key_files": {}, "nodes": {}, "most": Decimal(1), "env": os.environ, "folder": Path()}
-    tills = plan.tills(settings, [], **given)
+    rehearsed_rails = plan.rehearsed_rails(settings, [], **given)
     with BlockingExchange(service.base_url, timeout_s=30) as exchange:
         quotes, _ = plan.quotes(exchange, service.base_url, ["echo"])
-    echoes, _ = plan.planned(tills, quotes)
-    assert [one.till.rail for one in echoes] == list(RAILS)
+    echoes, _ = plan.planned(rehearsed_rails, quotes)
+    assert [one.rehearsed.rail for one in echoes] == list(RAILS)
     unknown = {"base": f"0x{'11' * 32}", "solana": encode_base58(bytes([1] * 64)), "stellar": "11" * 32}
     long_ago = time.monotonic() - purchases.FINAL_WITHIN_S
     for echo in echoes:
-        seen = {step["step"]: step["seen"] for step in found[echo.till.rail]}
+        seen = {step["step"]: step["seen"] for step in found[echo.rehearsed.rail]}
         for transaction, wrong in (
-            (unknown.get(echo.till.rail, "11" * 32), "finality"),
+            (unknown.get(echo.rehearsed.rail, "11" * 32), "finality"),
             (seen["receipt"]["transaction"], "transfer"),
         ):
             *_, last = purchases.on_chain(echo, transaction, long_ago, Decimal(0), Decimal)

@@ -14,7 +14,7 @@ from coinslot.configuration import Configuration
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder
 from ops.main import main
-from ops.rehearsal.plan import Planned, Till
+from ops.rehearsal.plan import Planned, RehearsedRail
 from ops.rehearsal.purchases import balanced, differences, wrongs_of
 from shared.money import Price
 from shared.settings.rails import EvmRailSettings
@@ -35,17 +35,17 @@ OFFER = Offer(
 
 
 @pytest.fixture
-def till(tmp_path: Path) -> Till:
+def rehearsed(tmp_path: Path) -> RehearsedRail:
     """The EVM rail of a service on Base Sepolia, whose facilitator is another's."""
     signer = EvmSigner(bytes(31) + b"\1", network=NETWORK)
     buyer = Configuration(signer, "https://api.example", Decimal(1), PaymentFolder(tmp_path), False, ())
     own = EvmRailSettings(network=NETWORK, pay_to=PAY_TO, facilitator_url="https://key@facilitator.example/v2")
-    return Till(Rail.BASE, "evm", own, EVM_USDC[NETWORK], "http://node.test", buyer)
+    return RehearsedRail(Rail.BASE, "evm", own, EVM_USDC[NETWORK], "http://node.test", buyer)
 
 
 @pytest.fixture
-def planned(till: Till) -> Planned:
-    return Planned(till, "echo", {}, OFFER, Price.of("0.001"))
+def planned(rehearsed: RehearsedRail) -> Planned:
+    return Planned(rehearsed, "echo", {}, OFFER, Price.of("0.001"))
 
 
 def test_wrong_options_are_refused_before_anything_is_asked(
@@ -63,7 +63,7 @@ def test_wrong_options_are_refused_before_anything_is_asked(
 
 def test_each_field_of_a_receipt_is_checked(planned: Planned) -> None:
     """Another spelling of the payer is none."""
-    payer = planned.till.buyer.signer.address
+    payer = planned.rehearsed.buyer.signer.address
     right = Settlement(
         success=True, transaction="0x1", network=NETWORK, payer=payer.upper().replace("X", "x"), amount="1000"
     )
@@ -83,16 +83,16 @@ def test_the_recipient_has_the_price_more(planned: Planned, grown: tuple[str, st
     assert (step.level, step.seen["before"]) == (level, "7")
 
 
-def test_what_differs_from_the_sandbox(till: Till) -> None:
+def test_what_differs_from_the_sandbox(rehearsed: RehearsedRail) -> None:
     """Network, facilitator, finality, spacing and extensions: a sentence for each, without the facilitator's password."""
     resource = Resource(url="https://api.example/v1/cdp/echo")
     quote = Quote(Challenge(error="", resource=resource, accepts=(OFFER,), extensions={"bazaar": {}}), {})
-    told = [step.detail for step in differences(till, quote)]
+    told = [step.detail for step in differences(rehearsed, quote)]
     assert told == [
         "Base Sepolia, a network with test tokens and other users",
         "another facilitator settles, facilitator.example: its fees and its finality count",
         "the challenge lacks the extension payment-identifier",
     ]
-    ours = dataclasses.replace(till.own, rpc_url="http://node.test", finality="3", spacing_ms=100)  # type: ignore[call-arg]
-    told = [step.detail for step in differences(dataclasses.replace(till, own=ours), quote)]
+    ours = dataclasses.replace(rehearsed.own, rpc_url="http://node.test", finality="3", spacing_ms=100)  # type: ignore[call-arg]
+    told = [step.detail for step in differences(dataclasses.replace(rehearsed, own=ours), quote)]
     assert told[1:3] == ["finality is 3, and included in the sandbox", "spacing_ms is 100, and 0 in the sandbox"]
