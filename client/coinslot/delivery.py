@@ -3,7 +3,7 @@
 | result                                                         | reaction                                         |
 |----------------------------------------------------------------|--------------------------------------------------|
 | 200                                                            | the answer                                       |
-| 402                                                            | PaymentRejected. A second payment is never made  |
+| 402                                                            | PaymentRejected. Nothing else is sent from here  |
 | 5xx with `retryWithSamePayment`                                | wait (Retry-After), send the same again          |
 | 502, 503, 504 without a problem document: from a proxy         | as if the connection had broken                  |
 | no answer: refused, broken, timed out                          | wait, send the same again                        |

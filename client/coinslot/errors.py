@@ -14,7 +14,7 @@
     │   ├── JournalUnusable         what was reserved under the caps cannot be read or written
     │   ├── ChannelUnusable         the file of a channel cannot be read or written
     │   └── DepositUnderWay         another process makes a deposit now
-    ├── PaymentRejected          4  a second 402, after paying; no second payment is ever signed
+    ├── PaymentRejected          4  a 402 after paying; only a channel's voucher is corrected, once
     ├── CallFailed               5  another status than 200 and 402, or a lost answer
     │   ├── UnknownCall             404
     │   ├── RateLimited             429
