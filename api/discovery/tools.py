@@ -15,7 +15,7 @@ from shared.call_path import tool_name
 SEARCH, DESCRIBE, CALL = "search_tools", "describe_tool", "call_tool"
 CACHED = {"resultType": "complete", "ttlMs": 60_000, "cacheScope": "public"}
 """What results say that are the same for everybody until prices change."""
-_WORD = re.compile(r"[a-z0-9]+")
+_WORD, _MOST_WORDS = re.compile(r"[a-z0-9]+"), 16
 _NAME = msgspec.Meta(max_length=128, description="Name of a tool, as search_tools gives it.")
 
 
@@ -78,7 +78,7 @@ class Tools:
 
     def search(self, wanted: Search) -> msgspec.Raw:
         """The tools that have most of the words, the best first. A word in a tool's name counts twice."""
-        words = _WORD.findall(wanted.query.lower())
+        words = _WORD.findall(wanted.query.lower())[:_MOST_WORDS]
         scored = [(sum((word in text) + (word in item["name"]) for word in words), item) for item, text in self._found]
         best = sorted((one for one in scored if one[0] or not words), key=lambda one: -one[0])
         found = [item for _, item in best]
