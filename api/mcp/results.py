@@ -83,8 +83,12 @@ def _text(text: str) -> dict[str, str]:
 
 
 def _is_deep(body: bytes) -> bool:
-    # Hardly any answer is: with few brackets nothing has to be decoded.
-    return body.count(b"[") + body.count(b"{") > MAX_DEPTH and is_deeper(msgspec.json.decode(body), MAX_DEPTH)
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:  # most answers: nothing has to be decoded
+        return False
+    try:
+        return is_deeper(msgspec.json.decode(body), MAX_DEPTH)
+    except (msgspec.DecodeError, RecursionError):  # the call is charged: whatever it answers is handed over
+        return True
 
 
 def _raw(value: Any) -> msgspec.Raw:

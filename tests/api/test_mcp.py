@@ -11,11 +11,13 @@ from typing import Any
 
 import dramatiq
 import httpx
+import msgspec
 import pytest
 from litestar import Litestar
 from x402.extensions.bazaar import validate_and_extract
 
 from api.app import RELOAD
+from api.mcp import results
 from jobs.catalogue import BY_NAME
 from shared.settings.service import Settings
 from tests.api.paying import Payer, encoded
@@ -132,6 +134,13 @@ async def test_a_refusal_has_the_cause_of_the_call_over_http(
     refused = await call("echo", {}, payer.payment(resource="http://shop.test/mcp"))
     assert refused["structuredContent"]["error"] == "insufficient_funds"
     assert refused["_meta"]["x402/payment-response"]["success"] is False
+
+
+@pytest.mark.parametrize("body", [b"[" * 10_000 + b"]" * 10_000, b'{"a":[' + b"[]," * 200 + b"1e999]}"])
+def test_an_answer_that_cannot_be_decoded_is_text(body: bytes) -> None:
+    """It is handed over all the same."""
+    result = results.content(msgspec.Raw(body))
+    assert (result["content"], "structuredContent" in result) == ([{"type": "text", "text": body.decode()}], False)
 
 
 @pytest.mark.usefixtures("worker")
