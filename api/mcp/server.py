@@ -6,6 +6,8 @@ ways is one purchase.
 
 from __future__ import annotations
 
+import dataclasses
+import logging
 import re
 from collections.abc import Sequence
 from typing import Any, cast
@@ -15,10 +17,11 @@ import msgspec
 from litestar.types import Receive, Scope, Send
 
 from api.body import RequestBody
+from api.causes import Cause
 from api.discovery.catalogue import Catalogue
 from api.discovery.listing import MCP_PATH, SERVICE_NAME
 from api.discovery.tools import CACHED, CALL, DESCRIBE, SEARCH, Call, Describe, Search
-from api.errors import Problem
+from api.errors import Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.long_bodies import LongBodies
 from api.mcp import messages, results
@@ -29,6 +32,8 @@ from api.payment.headers import PAYMENT_SIGNATURE, encode_header
 from api.pipeline import PaidCall
 from shared.call_path import tool_name
 from shared.version import VERSION
+
+log = logging.getLogger(__name__)
 
 ENVELOPE_BYTES = 64 * 1024
 """Of a request: all but the arguments. A payment has at most 12 KB."""
@@ -75,11 +80,14 @@ class McpServer:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request. No exception leaves it."""
         call_id, body = request_id(scope), RequestBody(scope, receive, self._long_bodies)
         try:
             answer = await self._answer(scope, body, call_id)
-        except Problem as problem:
+        except Exception as error:
+            problem = error if isinstance(error, Problem) else problem_of(Cause.UNEXPECTED, charged="unknown")
+            if problem is not error:
+                log.exception("request %s to %s failed", call_id, MCP_PATH)
             answer = problem_answer(problem, instance=MCP_PATH, request_id=call_id, base_url=self._base_url)
         await body.discard()
         await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
@@ -96,7 +104,11 @@ class McpServer:
             refused = RpcError(messages.INVALID_REQUEST, "The Origin header names no origin.")
             return messages.error(None, refused, is_stateless=False, status=403)
         is_every = _is_every(scope["query_string"])
-        content, message, is_stateless = await body.read(limit=self._most_bytes, payer=MCP_PATH), None, False
+        try:
+            content = await body.read(limit=self._most_bytes, payer=MCP_PATH)
+        except Problem as unread:  # it may hold a payment that was charged before
+            raise dataclasses.replace(unread, charged="unknown") from None
+        message, is_stateless = None, False
         try:
             is_stateless = messages.check_version(headers)
             message = messages.parse(content)
