@@ -17,11 +17,13 @@ from litestar.exceptions import HTTPException, NotFoundException
 from api.call_log import CallLog
 from api.discovery import routes as discovery
 from api.discovery.catalogue import Catalogue
+from api.discovery.listing import MCP_PATH
 from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import ERROR_KINDS, Problem
 from api.http import CORS, PREFLIGHT, as_text, problem_answer, request_id
 from api.long_bodies import LongBodies
+from api.mcp.server import McpServer
 from api.pages import routes as pages
 from api.pages.renderer import PageRenderer
 from api.payment.binding import Binder
@@ -164,10 +166,13 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
                 client.close()
             await asyncio.to_thread(tracing.stop)
 
+    calls = [(gate, PaidCall(gate, services)) for gate in gates]
+    shown = _catalogue(shop, settings)
     return Litestar(
         route_handlers=[
-            *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
-            *discovery.routes(_catalogue(shop, settings)),
+            *(asgi(gate.endpoint.path, copy_scope=False)(call) for gate, call in calls),
+            asgi(MCP_PATH, copy_scope=False)(McpServer(calls, shown, settings.base_url)),
+            *discovery.routes(shown),
             *pages.routes(
                 renderer,
                 services,

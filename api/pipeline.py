@@ -60,8 +60,15 @@ class PaidCall:
         self._job = JobCall(gate, services, self._channels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. No exception leaves it, and a paid call that fails leaves one line in the log."""
-        call_log = CallLog(request_id(scope), self._endpoint.name)
+        """Answer one request. No exception leaves it."""
+        call_id = request_id(scope)
+        answer = await self.answer(scope, receive, call_id)
+        await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
+
+    async def answer(self, scope: Scope, receive: Receive, call_id: str) -> Answer:
+        """The answer to one request, whichever transport brought it. No exception leaves it, and a paid call that fails leaves
+        one line in the log."""
+        call_log = CallLog(call_id, self._endpoint.name)
         call_ids.set(call_log)
         body = RequestBody(scope, receive, self._services.long_bodies)
         try:
@@ -98,7 +105,7 @@ class PaidCall:
             self._services.status.count(self._endpoint.name, call_log.rail, call_log.result, cause, took_s)
         tracing.end_call(call_log, answer.status)
         await body.discard()
-        await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
+        return answer
 
     def _cause(self, answer: Answer, call_log: CallLog) -> str:
         """What metrics call it: of a closed set, whatever a worker says."""

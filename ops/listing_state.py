@@ -80,7 +80,7 @@ def findings(settings: Settings) -> Iterator[tuple[Literal["ok", "warn", "fail"]
         status, networks = supported_networks(own.listing_facilitator_url, *files)
         _, catalogue = get_json(f"{api_place(settings)}/bazaar.json")
         with connect_ledger(settings) as ledger:
-            items = catalogue["items"] if catalogue else []
+            items = [item for item in catalogue["items"] if item["type"] == "http"] if catalogue else []
             # A call that is sold on other networks only is never settled there.
             resources = [
                 item["resource"] for item in items if own.network in (offer["network"] for offer in item["accepts"])

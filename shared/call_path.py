@@ -30,6 +30,11 @@ def path_of(name: str) -> str:
     return f"/v1/{name}" if slash and folder not in FOLDERS else f"/v1/{OWN}/{name}"
 
 
+def tool_name(name: str) -> str:
+    """The name of a call as a tool: with ``_`` for ``/``, which hosts refuse. No name of a call has a ``_``."""
+    return name.replace("/", "_")
+
+
 def split(url: str) -> tuple[str, str]:
     """What stands before the path of a call in a path or URL, and the call's name. Both are empty when it is no call's."""
     found = _PATH.fullmatch(url)

@@ -11,14 +11,17 @@ from typing import Any
 
 import msgspec
 
-from api.discovery.listing import Listing, published, resource
+from api.discovery.listing import Listing, published, resource, tool_resource
 from jobs import schemas
+from shared.call_path import tool_name
 from shared.endpoint import Endpoint
-from shared.x402.wire import BAZAAR, X402_VERSION
+from shared.x402.wire import BAZAAR, X402_VERSION, Resource
 
 KEY = BAZAAR
 """The extension's key in a challenge's `extensions`."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+HTTP, MCP = "http", "mcp"
+"""The types of resources: each call is sold as both."""
 
 
 class Detail(enum.IntEnum):
@@ -40,8 +43,7 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
     Raises:
         ValueError: the endpoint is unlisted. A facilitator would index it, which is what unlisted means to prevent.
     """
-    if not endpoint.listed:
-        raise ValueError(f"{endpoint.name} is unlisted: its challenge must not carry the bazaar extension")
+    _require_listed(endpoint)
     output: dict[str, Any] = {"type": "json"}
     output_properties: dict[str, Any] = {"type": {"type": "string"}, "example": {"type": "object"}}
     if detail is Detail.OUTLINE_AND_EXAMPLE:
@@ -50,7 +52,7 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
         output_properties["example"] = schemas.outline(endpoint.response)
     return {
         "info": {
-            "input": {"type": "http", "method": "POST", "bodyType": "json", "body": endpoint.example.request},
+            "input": {"type": HTTP, "method": "POST", "bodyType": "json", "body": endpoint.example.request},
             "output": output,
         },
         "schema": {
@@ -60,7 +62,7 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
                 "input": {
                     "type": "object",
                     "properties": {
-                        "type": {"type": "string", "const": "http"},
+                        "type": {"type": "string", "const": HTTP},
                         "method": {"type": "string", "enum": ["POST"]},
                         "bodyType": {"type": "string", "enum": ["json"]},
                         "body": schemas.brief(endpoint.request),
@@ -79,6 +81,50 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
     }
 
 
+def tool_extension(endpoint: Endpoint) -> dict[str, Any]:
+    """As `extension`, of the call as a tool of the MCP server. The tool is named by it, because all have one address.
+
+    Raises:
+        ValueError: the endpoint is unlisted.
+    """
+    _require_listed(endpoint)
+    return {
+        "info": {
+            "input": {
+                "type": MCP,
+                "toolName": tool_name(endpoint.name),
+                "inputSchema": schemas.brief(endpoint.request),
+                "example": endpoint.example.request,
+            },
+            "output": {"type": "json"},
+        },
+        "schema": {
+            "$schema": DIALECT,
+            "type": "object",
+            "properties": {
+                "input": {
+                    "type": "object",
+                    "properties": {
+                        "type": {"type": "string", "const": MCP},
+                        "toolName": {"type": "string", "const": tool_name(endpoint.name)},
+                        "inputSchema": {"type": "object"},
+                        "example": {"type": "object"},
+                    },
+                    "required": ["type", "toolName", "inputSchema"],
+                    "additionalProperties": False,
+                },
+                "output": {"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]},
+            },
+            "required": ["input"],
+        },
+    }
+
+
+def _require_listed(endpoint: Endpoint) -> None:
+    if not endpoint.listed:
+        raise ValueError(f"{endpoint.name} is unlisted: its challenge must not carry the bazaar extension")
+
+
 def catalogue_document(listings: Sequence[Listing], last_updated: int) -> dict[str, Any]:
     """/bazaar.json, in the shape of a facilitator's answer to GET /discovery/resources, on one page.
 
@@ -90,8 +136,11 @@ def catalogue_document(listings: Sequence[Listing], last_updated: int) -> dict[s
 
 
 def items(listings: Sequence[Listing], last_updated: int) -> list[tuple[Listing, dict[str, Any]]]:
-    """One for each listed call, all of them of the type "http"."""
-    return [(listing, _item(listing, last_updated)) for listing in published(listings)]
+    """Of each listed call: first all as HTTP calls, then all as tools."""
+    shown = published(listings)
+    calls = [(one, _item(one, HTTP, resource(one), extension(one.endpoint), last_updated)) for one in shown]
+    tools = [(one, _item(one, MCP, tool_resource(one), tool_extension(one.endpoint), last_updated)) for one in shown]
+    return calls + tools
 
 
 def page(shown: Sequence[Any], *, limit: int, offset: int, total: int) -> dict[str, Any]:
@@ -103,15 +152,17 @@ def page(shown: Sequence[Any], *, limit: int, offset: int, total: int) -> dict[s
     }
 
 
-def _item(listing: Listing, last_updated: int) -> dict[str, Any]:
-    described = msgspec.to_builtins(resource(listing))
+def _item(
+    listing: Listing, kind: str, described_as: Resource, indexed: dict[str, Any], last_updated: int
+) -> dict[str, Any]:
+    described = msgspec.to_builtins(described_as)
     return {
         # Here the resource is its address, and the rest of the challenge's `resource` object stands beside it.
         "resource": described.pop("url"),
-        "type": "http",
+        "type": kind,
         "x402Version": X402_VERSION,
         "accepts": msgspec.to_builtins(listing.offers),
         "lastUpdated": last_updated,
         **described,
-        "extensions": {KEY: extension(listing.endpoint)},
+        "extensions": {KEY: indexed},
     }

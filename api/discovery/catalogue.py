@@ -9,10 +9,9 @@ import msgspec
 
 from api.discovery import bazaar, openapi, well_known
 from api.discovery.listing import Listing
+from api.discovery.tools import Tools
 from shared.x402.wire import Offer
 
-TYPE = "http"
-"""The type of all that is sold here."""
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 
@@ -22,20 +21,20 @@ class Filters:
     """What GET /discovery/resources is asked for (specs/extensions/bazaar.md). None: anything.
 
     Attributes:
-        kind: of resource.
+        kind: type of resource, such as bazaar.HTTP.
         pay_to, network, scheme: one offer of a resource has all of these.
         extension: key of an extension that a resource has.
     """
 
-    kind: str = TYPE
+    kind: str | None = None
     pay_to: str | None = None
     network: str | None = None
     scheme: str | None = None
     extension: str | None = None
 
-    def match(self, offers: Iterable[Offer]) -> bool:
-        """Whether a resource with these offers is asked for."""
-        is_described = self.kind == TYPE and self.extension in (None, bazaar.KEY)
+    def match(self, kind: str, offers: Iterable[Offer]) -> bool:
+        """Whether a resource of this type with these offers is asked for."""
+        is_described = self.kind in (None, kind) and self.extension in (None, bazaar.KEY)
         return is_described and any(
             self.network in (None, offer.network)
             and self.scheme in (None, offer.scheme)
@@ -54,7 +53,8 @@ class _Built:
     listings: tuple[Listing, ...]
     last_updated: int
     documents: dict[str, bytes]
-    items: list[tuple[Listing, msgspec.Raw]]
+    items: list[tuple[str, Listing, msgspec.Raw]]
+    tools: Tools
 
 
 EVERYTHING = Filters()
@@ -91,6 +91,11 @@ class Catalogue:
         """Body by path."""
         return self._current().documents
 
+    @property
+    def tools(self) -> Tools:
+        """What the MCP server lists."""
+        return self._current().tools
+
     def resources(self, filters: Filters = EVERYTHING, *, limit: int = DEFAULT_LIMIT, offset: int = 0) -> bytes:
         """The answer to GET /discovery/resources: a part of /bazaar.json.
 
@@ -98,7 +103,7 @@ class Catalogue:
             limit: of items.
             offset: of the first item that `filters` let through.
         """
-        items = [item for listing, item in self._current().items if filters.match(listing.offers)]
+        items = [item for kind, listing, item in self._current().items if filters.match(kind, listing.offers)]
         return msgspec.json.encode(
             bazaar.page(items[offset : offset + limit], limit=limit, offset=offset, total=len(items))
         )
@@ -114,7 +119,11 @@ class Catalogue:
             listings,
             last_updated,
             documents(listings, self._base_url, last_updated, self._contact),
-            [(one, msgspec.Raw(msgspec.json.encode(item))) for one, item in bazaar.items(listings, last_updated)],
+            [
+                (item["type"], one, msgspec.Raw(msgspec.json.encode(item)))
+                for one, item in bazaar.items(listings, last_updated)
+            ],
+            Tools(listings),
         )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from shared.endpoint import Category, Endpoint
 from shared.x402.wire import Offer, Resource
 
 SERVICE_NAME = "Coinslot"
 MIME_TYPE = "application/json"
+MCP_PATH = "/mcp"
+"""The MCP server, of which each call is a tool."""
 CATEGORIES: Mapping[Category, str] = {
     Category.UTILITY: "Small tools on what you send.",
     Category.DATA: "Facts fetched from the web and from chains.",
@@ -63,3 +67,9 @@ def resource(listing: Listing) -> Resource:
         service_name=SERVICE_NAME,
         tags=(listing.endpoint.category.value,),
     )
+
+
+def tool_resource(listing: Listing) -> Resource:
+    """A listing as the `resource` object of its tool: all tools have the address of the MCP server."""
+    base_url = listing.url.removesuffix(listing.endpoint.path)
+    return msgspec.structs.replace(resource(listing), url=base_url + MCP_PATH)

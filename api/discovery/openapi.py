@@ -48,6 +48,8 @@ A 502 whose `retryable` is false is the answer: the other system said no.
 - 503 with `charged` "unknown": repeat with the same payment. Never sign a new one.
 - An answer that says no is an answer: a domain that does not resolve or a signature that does not verify is a 200.
 
+An MCP client finds the same calls as tools at /mcp of this server, for the same payments.
+
 A call can be named: put `id` (16 to 128 of A-Z a-z 0-9 _ -) into `info` of the `payment-identifier` extension that \
 you echo. The same request under that name is charged once, however often it is paid for.
 

@@ -9,7 +9,7 @@ from typing import Any
 from litestar import HttpMethod, MediaType, Request, Response, route
 from litestar.handlers import BaseRouteHandler
 
-from api.discovery.catalogue import DEFAULT_LIMIT, MAX_LIMIT, TYPE, Catalogue, Filters
+from api.discovery.catalogue import DEFAULT_LIMIT, MAX_LIMIT, Catalogue, Filters
 from api.errors import Problem
 
 RESOURCES = "/discovery/resources"
@@ -33,7 +33,7 @@ def routes(catalogue: Catalogue) -> list[BaseRouteHandler]:
     def resources(request: Request[Any, Any, Any]) -> Response[bytes]:
         asked = request.query_params
         filters = Filters(
-            kind=asked.get("type", TYPE),
+            kind=asked.get("type"),
             pay_to=asked.get("payTo"),
             network=asked.get("network"),
             scheme=asked.get("scheme"),

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from api.discovery.listing import SERVICE_NAME
+from api.discovery.listing import MCP_PATH, SERVICE_NAME
 from api.discovery.routes import RESOURCES
 from api.pages.entry import Entry
 from shared.call_path import OWN
@@ -41,6 +41,8 @@ def llms(entries: Sequence[Entry], base_url: str) -> str:
         "",
         f"- [OpenAPI]({base_url}/openapi.json): every call with schemas, prices and errors; `x-guidance` says how to pay",
         f"- [Catalogue]({base_url}/bazaar.json): the same as x402 resources, with offers",
+        f"- [MCP server]({base_url}{MCP_PATH}): each call as a tool, paid in `_meta` (streamable HTTP); all tools at "
+        f"{base_url}{MCP_PATH}?tools=all",
         f"- [Catalogue for people]({base_url}/bazaar): search, examples, programs to copy",
         f"- [Errors]({base_url}/errors): every error code, whether it is charged, and what to do",
         f"- [Status]({base_url}/status.json): how many calls were answered and how fast, by call and network",

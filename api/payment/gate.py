@@ -14,7 +14,7 @@ import msgspec
 
 from api.causes import Cause
 from api.discovery import bazaar
-from api.discovery.listing import Listing, resource
+from api.discovery.listing import MCP_PATH, Listing, resource
 from api.errors import problem_of
 from api.http import Answer
 from api.payment import identifier
@@ -77,7 +77,7 @@ class PaymentGate:
         public = urlsplit(base_url)
         self._hosts = {public.hostname, *extra_hosts}
         # A proxy may serve the API below a path, which it removes.
-        self._paths = {endpoint.path, public.path + endpoint.path}
+        self._paths = {start + path for start in ("", public.path) for path in (endpoint.path, MCP_PATH)}
         self._binder = binder
         # Channels come last: a client that knows both schemes takes the first one.
         sold = [rail for name in endpoint.rails for rail in rails if rail.rail is name and _sells(rail, endpoint)]

@@ -79,8 +79,3 @@ def _split(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
-
-
-def tool_name(endpoint: str) -> str:
-    """The name of a call as a tool: with ``_`` for ``/``, which hosts refuse."""
-    return endpoint.replace("/", "_")

@@ -10,9 +10,8 @@ import jsonschema_rs
 import msgspec
 
 from coinslot import free_document
-from coinslot.address import tool_name
 from coinslot.exchange import Exchange
-from shared.call_path import split
+from shared.call_path import split, tool_name
 from shared.money import Price
 
 _COMPONENTS = "#/components/schemas/"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from coinslot.address import tool_name
 from coinslot.errors import InvalidCall
 from coinslot.prices import dollars
+from shared.call_path import tool_name
 
 FILE_ENVIRONMENT = "COINSLOT_CAPS_FILE"
 ENVIRONMENTS = {

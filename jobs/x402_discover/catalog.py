@@ -124,7 +124,7 @@ def walk(document: Any, base: str, tally: Tally, *, is_manifest: bool) -> None:
 
 def _call(place: _Place, own: Stated, *, is_manifest: bool) -> _Call | None:
     found = _located(place)
-    if found is None:
+    if found is None or _is_tool(place.node):
         return None
     said = own.or_else(place.defaults) if place.is_listed or own.is_evidence else own
     # A payee without an amount counts as terms only in a list of calls or in offers. Elsewhere it may be an imprint.
@@ -135,6 +135,11 @@ def _call(place: _Place, own: Stated, *, is_manifest: bool) -> _Call | None:
     if is_manifest and place.is_x402:
         return _Call(found, place.base, None, place.version, description, place.frame)
     return None
+
+
+def _is_tool(node: Any) -> bool:
+    """Whether a resource is a tool of an MCP server, which no HTTP request to its address buys."""
+    return isinstance(node, dict) and node.get("type") == "mcp"
 
 
 def _of_scalar(place: _Place) -> Stated:

@@ -24,6 +24,7 @@ from litestar.routes import ASGIRoute
 
 from api import redis_client
 from api.app import create_app
+from api.pipeline import PaidCall
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE, installed
 from shared.endpoint import Endpoint
@@ -265,7 +266,8 @@ def app(settings: Settings, catalogue: Sequence[Endpoint]) -> Litestar:
 @pytest.fixture
 def paid_calls(app: Litestar) -> dict[str, Any]:
     """The API's paid calls by path."""
-    return {route.path: route.route_handler.fn for route in app.routes if isinstance(route, ASGIRoute)}
+    calls = {route.path: route.route_handler.fn for route in app.routes if isinstance(route, ASGIRoute)}
+    return {path: call for path, call in calls.items() if isinstance(call, PaidCall)}
 
 
 @pytest.fixture

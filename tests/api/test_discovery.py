@@ -9,19 +9,21 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_the_list_is_served_in_parts(shop: httpx.AsyncClient) -> None:
-    """By default the first twenty of type http; `limit` and `offset` choose others; another type has none."""
+    """By default the first twenty, calls before tools; `limit`, `offset` and `type` choose others; another type has none."""
     whole = (await shop.get("/bazaar.json")).json()
     total = len(whole["items"])
     first = await shop.get("/discovery/resources")
     assert first.headers["content-type"].startswith("application/json")
     assert first.json()["pagination"] == {"limit": 20, "offset": 0, "total": total}
     assert first.json()["items"] == whole["items"][:20]
-    rest = (await shop.get("/discovery/resources?type=http&limit=100&offset=20&unknown=1")).json()
+    rest = (await shop.get("/discovery/resources?limit=100&offset=20&unknown=1")).json()
     assert (rest["items"], rest["x402Version"]) == (whole["items"][20:], whole["x402Version"])
     beyond = (await shop.get("/discovery/resources", params={"offset": "999999999"})).json()
     assert (beyond["items"], beyond["pagination"]["total"]) == ([], total)
-    other = (await shop.get("/discovery/resources", params={"type": "mcp"})).json()
-    assert (other["items"], other["pagination"]["total"]) == ([], 0)
+    for kind in ("http", "mcp", "other"):
+        found = (await shop.get("/discovery/resources", params={"type": kind, "limit": "100"})).json()["items"]
+        assert found == [item for item in whole["items"] if item["type"] == kind]
+    assert {item["resource"] for item in whole["items"] if item["type"] == "mcp"} == {"http://shop.test/mcp"}
 
 
 async def test_the_list_is_filtered(shop: httpx.AsyncClient) -> None:
@@ -39,7 +41,7 @@ async def test_the_list_is_filtered(shop: httpx.AsyncClient) -> None:
     assert [await total(**{name: value}) for name, value in ours.items()] == [everything] * 4
     assert await total(**ours) == everything > 0
     assert await total(payTo=offer["payTo"].upper().replace("0X", "0x")) == everything
-    other = {"payTo": "0x" + "12" * 20, "network": "eip155:1", "scheme": "upto", "extensions": "mine", "type": "mcp"}
+    other = {"payTo": "0x" + "12" * 20, "network": "eip155:1", "scheme": "upto", "extensions": "mine", "type": "sse"}
     assert [await total(**{**ours, name: value}) for name, value in other.items()] == [0] * 5
     assert await total(network="") == 0
 

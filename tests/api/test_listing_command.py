@@ -202,8 +202,12 @@ async def test_the_doctor_says_what_the_catalogue_did_not_take(
     own = listed_at(settings, lister.url)
     assert list(listing_state.findings(settings)) == []
     items = [
-        {"resource": url, "accepts": [{"network": network}]}
-        for url, network in ((ECHO, "eip155:8453"), ("other", "xrpl:0"))
+        {"resource": url, "type": kind, "accepts": [{"network": network}]}
+        for url, kind, network in (
+            (ECHO, "http", "eip155:8453"),
+            ("other", "http", "xrpl:0"),
+            ("tools", "mcp", "eip155:8453"),
+        )
     ]
     monkeypatch.setattr(listing_state, "get_json", lambda url: (200, {"items": items}))
     find: Callable[[], list[Any]] = lambda: list(listing_state.findings(own))  # noqa: E731

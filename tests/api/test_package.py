@@ -69,6 +69,8 @@ async def test_it_is_listed_and_bought(
         assert POOLS[endpoint.pool].latency in page
         assert endpoint.name in (await shop.get("/bazaar", headers={"Accept": "text/html"})).text
     tools = {tool.name: tool.endpoint for tool in tools_of((await shop.get("/openapi.json")).json())}
+    listed = await shop.post("/mcp?tools=all", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert {"acme_slug", "acme_mail-hosts"} < {tool["name"] for tool in listed.json()["result"]["tools"]}
     assert (tools["acme_slug"], tools["acme_mail-hosts"], tools["echo"]) == ("acme/slug", "acme/mail-hosts", "echo")
     checks = (await shop.get("/readyz")).json()["checks"]
     assert checks["workers:acme-names"] is True

@@ -106,3 +106,25 @@ def test_the_inspector_lists_and_calls(
         bought, _ = run("--method", "tools/call", "--tool-name", "echo", "--tool-arg", "message=hello")
     assert bought["structuredContent"]["youSent"] == "hello"
     assert bought["_meta"]["x402/payment-response"]["success"] is True
+
+
+def test_the_inspector_reads_the_tools_of_the_service(inspector: list[str], service: Service, tmp_path: Path) -> None:
+    """All of them, as strictly; and the challenge of one."""
+
+    def run(*arguments: str) -> Any:
+        done = subprocess.run(
+            [*inspector, f"{service.base_url}/mcp?tools=all", "--transport", "http", *arguments],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=patience(60),
+            check=False,
+        )
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    listed = run("--method", "tools/list", "--strict")
+    assert {"echo", "chain_chain-id"} < {tool["name"] for tool in listed["tools"]}
+    asked = run("--method", "tools/call", "--tool-name", "echo", "--tool-arg", "message=hello")
+    assert (asked["isError"], asked["structuredContent"]["error"]) == (True, "payment_required")

@@ -115,13 +115,23 @@ def test_openapi_shows_the_older_header_where_it_is_sent(published: dict[str, An
 
 
 def test_the_bazaar_sells_the_listed_rows_at_their_prices(published: dict[str, Any]) -> None:
-    """/bazaar.json has every listed row, and no other, with its amount and category."""
-    items = {item["resource"]: item for item in published["/bazaar.json"]["items"]}
-    assert set(items) == {BASE_URL + row.path for row in SHOWN}
+    """/bazaar.json has every listed row as a call and as a tool, and no other, with its amount and category."""
+    listed = published["/bazaar.json"]["items"]
+    calls = {item["resource"]: item for item in listed if item["type"] == "http"}
+    tools = {_tool(item): item for item in listed if item["type"] == "mcp"}
+    assert set(calls) == {BASE_URL + row.path for row in SHOWN}
+    assert set(tools) == {row.name.replace("/", "_") for row in SHOWN}
+    assert len(listed) == 2 * len(SHOWN)
     for row in SHOWN:
-        item = items[BASE_URL + row.path]
-        assert [offer["amount"] for offer in item["accepts"]] == [_amount(row)]
-        assert item["tags"] == [row.category]
+        for item in (calls[BASE_URL + row.path], tools[row.name.replace("/", "_")]):
+            assert [offer["amount"] for offer in item["accepts"]] == [_amount(row)]
+            assert item["tags"] == [row.category]
+
+
+def _tool(item: dict[str, Any]) -> str:
+    assert item["resource"] == f"{BASE_URL}/mcp"
+    name: str = item["extensions"]["bazaar"]["info"]["input"]["toolName"]
+    return name
 
 
 @pytest.mark.parametrize("path", ["/.well-known/x402", "/.well-known/x402.json"])

@@ -213,7 +213,7 @@ def check_problem(answer: httpx.Response, **expected: object) -> None:
     document = answer.json()
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert document.keys() == json.loads(Problem(code="unavailable", detail="").body(instance="", request_id="")).keys()
-    assert (document["status"], document["instance"]) == (answer.status_code, ECHO)
+    assert (document["status"], document["instance"]) == (answer.status_code, answer.request.url.path)
     assert answer.headers["X-Request-Id"] == document["requestId"]
     assert answer.headers.get("Retry-After") == (str(document["retryAfterSeconds"]) if document["retryable"] else None)
     assert {key: document[key] for key in expected} == expected
@@ -227,6 +227,7 @@ def test_the_proxys_own_answers_are_problems(nobody: Proxy) -> None:
         with nobody.client(protocol) as client:
             check_problem(client.post(ECHO), status=503, code="unavailable", **unpaid)
             check_problem(client.post(ECHO, headers=PAID_HEADER), status=503, code="unavailable", **paid)
+            check_problem(client.post("/mcp", json={}), status=503, code="unavailable", **paid)
     # Over HTTP/2 httpx waits for leave to send the rest, which does not come.
     with nobody.client() as client:
         answer = client.post(ECHO, content=b" " * (4 * 1024 * 1024 + 1), headers=PAID_HEADER)

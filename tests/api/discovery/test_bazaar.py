@@ -26,6 +26,7 @@ from api.discovery.catalogue import Catalogue, Filters
 from api.discovery.listing import Listing, resource
 from api.discovery.routes import RESOURCES
 from jobs.catalogue import CATALOGUE
+from shared.call_path import tool_name
 from shared.endpoint import Endpoint
 from shared.x402.wire import Challenge
 from tests.api.discovery.conftest import make_endpoint
@@ -71,6 +72,23 @@ def test_the_sdk_accepts_the_extension(endpoint: Endpoint) -> None:
     assert found.info.input.body == endpoint.example.request
     assert found.info.output is not None
     assert found.info.output.example == endpoint.example.response
+
+
+@each("endpoint", ENDPOINTS)
+def test_the_sdk_accepts_the_extension_of_the_tool(endpoint: Endpoint) -> None:
+    """The same of each call as a tool of the MCP server; its schema refuses another tool and what is no tool."""
+    extension = json.loads(msgspec.json.encode(bazaar.tool_extension(endpoint)))
+    assert validate_discovery_extension_spec(extension).errors == []
+    found = validate_and_extract(extension)
+    assert found.errors == []
+    assert (found.info.input.tool_name, found.info.input.example) == (
+        tool_name(endpoint.name),
+        endpoint.example.request,
+    )
+    Draft202012Validator(found.info.input.input_schema).validate(found.info.input.example)
+    validator = Draft202012Validator(extension["schema"])
+    for change in ({"type": "http"}, {"toolName": "other"}, {"inputSchema": None}, {"other": 1}):
+        assert not validator.is_valid({"input": extension["info"]["input"] | change}), change
 
 
 @each("endpoint", ENDPOINTS)
@@ -134,8 +152,9 @@ def test_the_answer_is_only_outlined(endpoint_of: Callable[..., Endpoint]) -> No
 
 def test_an_unlisted_endpoint_has_no_extension(endpoint_of: Callable[..., Endpoint]) -> None:
     """A facilitator would index what carries the extension, so an unlisted endpoint is refused it."""
-    with pytest.raises(ValueError, match="unlisted"):
-        bazaar.extension(endpoint_of(listed=False))
+    for extension in (bazaar.extension, bazaar.tool_extension):
+        with pytest.raises(ValueError, match="unlisted"):
+            extension(endpoint_of(listed=False))
 
 
 def test_a_buyer_reads_the_catalogue_with_the_sdk(shop: tuple[Listing, ...]) -> None:
@@ -146,10 +165,12 @@ def test_a_buyer_reads_the_catalogue_with_the_sdk(shop: tuple[Listing, ...]) -> 
         client = HTTPFacilitatorClientSync(FacilitatorConfig(url="https://coinslot.example", http_client=http))
         listed = with_bazaar(client).extensions.bazaar.list_resources()
     assert listed.x402_version == 2
-    assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (28, 0, 28)
-    assert len(listed.items) == 28
-    for item, listing in zip(listed.items, [listing for listing in shop if listing.endpoint.listed], strict=True):
-        assert (item.resource, item.type, item.x402_version) == (listing.url, "http", 2)
+    assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (56, 0, 56)
+    shown = [listing for listing in shop if listing.endpoint.listed]
+    expected = [("http", listing, listing.url) for listing in shown]
+    expected += [("mcp", listing, "https://coinslot.example/mcp") for listing in shown]
+    for item, (kind, listing, address) in zip(listed.items, expected, strict=True):
+        assert (item.resource, item.type, item.x402_version) == (address, kind, 2)
         assert (item.description, item.mime_type) == (listing.endpoint.summary, "application/json")
         assert (item.service_name, item.tags) == ("Coinslot", [listing.endpoint.category.value])
         assert item.last_updated == LAST_UPDATED
@@ -178,9 +199,12 @@ def test_a_buyer_reads_it_in_parts_with_the_sdk(shop: tuple[Listing, ...], base_
             )
             assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (10, offset, 28)
             found += [item.resource for item in listed.items]
-    assert found == [item["resource"] for item in json.loads(catalogue.documents["/bazaar.json"])["items"]]
+    whole = json.loads(catalogue.documents["/bazaar.json"])["items"]
+    assert found == [item["resource"] for item in whole if item["type"] == "http"]
+    tools = json.loads(catalogue.resources(Filters(kind="mcp"), limit=100))["items"]
+    assert tools == [item for item in whole if item["type"] == "mcp"]
     nothing = {"x402Version": 2, "items": [], "pagination": {"limit": 20, "offset": 0, "total": 0}}
-    assert json.loads(catalogue.resources(Filters(kind="mcp"))) == nothing
+    assert json.loads(catalogue.resources(Filters(kind="other"))) == nothing
 
 
 def test_an_empty_shop_has_an_empty_catalogue() -> None:

@@ -253,6 +253,7 @@ def test_a_base_address_is_put_before_paths() -> None:
         },
         {"x402Version": 2, "payTo": PAYEE, "network": "base", "url": SITE, "provider": {"name": "us", "url": SITE}},
         {"resources": [{"resource": "mcp://tool/x", "accepts": [OFFER]}, {"url": "wss://h/x", "accepts": [OFFER]}]},
+        {"items": [{"resource": f"{SITE}/mcp", "type": "mcp", "accepts": [OFFER]}]},
         {"resources": [{"url": "http://user:secret@shop.example.com/", "accepts": [OFFER]}]},
         {"endpoints": {"info": f"{SITE}/info", "quote": f"{SITE}/quote"}, "tools": [f"{SITE}/docs"]},
         {"resources": [{"inputSchema": {"url": "/x", "price": "$1"}, "example": {"url": "/y", "accepts": [OFFER]}}]},
