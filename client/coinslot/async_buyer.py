@@ -13,10 +13,11 @@ from coinslot.async_exchange import AsyncExchange
 from coinslot.bazaar import Item
 from coinslot.buyer import TIMEOUT_S, ignore, payment_folder
 from coinslot.delivery import RetryPolicy
+from coinslot.listed_prices import ListedPrices
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment
 from coinslot.progress import Progress
-from coinslot.purchase import Purchases
+from coinslot.purchase import Purchases, trust
 from coinslot.wallet import Wallet
 
 
@@ -37,6 +38,7 @@ class AsyncBuyer:
         payments: PaymentFolder | Literal["user"] | None = "user",
         on_signed: Callable[[SignedPayment], None] | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        on_unlisted: Callable[[], None] | None = None,
     ) -> None:
         self._base_url = base_url = checked_base(base_url)
         self._exchange = AsyncExchange(base_url, timeout_s=timeout_s)
@@ -49,6 +51,7 @@ class AsyncBuyer:
             payments=payment_folder(payments),
             on_signed=on_signed or ignore,
             on_progress=on_progress or ignore,
+            check_price=ListedPrices(self._exchange, base_url, on_unlisted).check if on_unlisted else trust,
         )
 
     async def call(self, name: str, body: object = None, *, keep: bool = False) -> Answer:

@@ -13,10 +13,11 @@ from coinslot.answer import Answer
 from coinslot.bazaar import Item
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.delivery import RetryPolicy
+from coinslot.listed_prices import ListedPrices
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment
 from coinslot.progress import Progress
-from coinslot.purchase import Purchases
+from coinslot.purchase import Purchases, trust
 from coinslot.state_folder import state_folder
 from coinslot.wallet import Wallet
 
@@ -37,6 +38,8 @@ class Buyer:
             `coinslot` command uses, too. None: nowhere, so a payment is lost with the process.
         on_signed: receives every payment before it is sent.
         on_progress: receives the price before it is paid, and every wait.
+        on_unlisted: where it is given, the server's list is read, and a challenge that asks for more is refused. It is called
+            when the server lists no price for a call, so that only `max_price` holds.
 
     Raises:
         InvalidCall: the address has the wrong form.
@@ -53,6 +56,7 @@ class Buyer:
         payments: PaymentFolder | Literal["user"] | None = "user",
         on_signed: Callable[[SignedPayment], None] | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        on_unlisted: Callable[[], None] | None = None,
     ) -> None:
         policy = retry_policy or RetryPolicy()
         self._base_url = base_url = checked_base(base_url)
@@ -66,6 +70,7 @@ class Buyer:
             payments=payment_folder(payments),
             on_signed=on_signed or ignore,
             on_progress=on_progress or ignore,
+            check_price=ListedPrices(self._exchange, base_url, on_unlisted).check if on_unlisted else trust,
         )
 
     def call(self, name: str, body: object = None, *, keep: bool = False) -> Answer:

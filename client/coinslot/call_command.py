@@ -20,7 +20,6 @@ from coinslot.output import Output
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import SavedPayment
 from coinslot.progress import Progress, Sending
-from coinslot.wallet import Wallet
 from shared.call_path import split
 
 HINT_TIMEOUT_S = 3.0
@@ -80,11 +79,12 @@ class CallCommand:
             output.note(warning)
         with Buyer(
             found.base_url,
-            Wallet((found.signer,)),
+            found.wallet,
             max_price=found.max_price,
             timeout_s=options.timeout_s,
             payments=found.payments,
             on_progress=self._progress,
+            on_unlisted=lambda: output.note("the server lists no price for this call, so only --max-price limits it"),
         ) as buyer:
             try:
                 return buyer.call(self._name, body, keep=True)

@@ -15,13 +15,15 @@ from coinslot.buyer import ignore
 from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError, JournalUnusable, Unreachable
+from coinslot.listed_prices import ListedPrices
 from coinslot.payment import SignedPayment
 from coinslot.progress import Progress
 from coinslot.purchase import Purchases
 from coinslot.shop_pins import ShopPins
 from coinslot.spending_caps import Caps
 from coinslot.spending_journal import Ended, Left
-from coinslot.wallet import Choice, Wallet
+from coinslot.wallet import Choice
+from shared.x402.networks import Rail
 
 
 class CappedBuyer:
@@ -35,15 +37,15 @@ class CappedBuyer:
     def __init__(self, found: Configuration, caps: Caps, *, timeout_s: float) -> None:
         self.caps = caps
         self.found = found
-        self.pins = ShopPins(found.payments.path, found.base_url, str(found.signer.rail))
         self._journal = found.payments.journal
         self._exchange = AsyncExchange(found.base_url, timeout_s=timeout_s)
+        self._listed = ListedPrices(self._exchange, found.base_url)
 
     async def call(self, endpoint: str, body: object, *, on_progress: Callable[[Progress], None] = ignore) -> Answer:
         """Buy one call. Its file is left for the caller to remove, with `answer.saved.remove()`.
 
         Raises:
-            CoinslotError: what Buyer.call raises; CapReached, OfferDrifted, JournalUnusable.
+            CoinslotError: what Buyer.call raises; CapReached, OfferDrifted, JournalUnusable, PriceAboveList.
         """
         signed: list[SignedPayment] = []
         reserved, is_saved = "", False
@@ -52,9 +54,10 @@ class CappedBuyer:
             nonlocal reserved, is_saved
             signed.clear()  # of a voucher that the server has corrected: its reservation has ended
             is_saved = False
-            self.pins.check(endpoint, choice.offer, choice.price)
+            pins = self.pins(choice.signer.rail)
+            pins.check(endpoint, choice.offer, choice.price)
             reserved = self._journal.reserve(endpoint, choice.price, self.caps, now=int(time.time()))
-            self.pins.record(endpoint, choice.offer, choice.price)
+            pins.record(endpoint, choice.offer, choice.price)
 
         def reservation() -> str:
             nonlocal is_saved
@@ -63,13 +66,14 @@ class CappedBuyer:
 
         purchases = Purchases(
             base_url=self.found.base_url,
-            wallet=Wallet((self.found.signer,)),
+            wallet=self.found.wallet,
             exchange=self._exchange,
             max_price=None,
             retry_policy=RetryPolicy(),
             payments=self.found.payments,
             on_signed=signed.append,
             on_progress=on_progress,
+            check_price=self._listed.check,
             reserve=reserve,
             reservation=reservation,
         )
@@ -84,6 +88,10 @@ class CappedBuyer:
             raise
         await self._end(reserved, "paid")
         return answer
+
+    def pins(self, rail: Rail) -> ShopPins:
+        """What the server asked for on a rail at its first use."""
+        return ShopPins(self.found.payments.path, self.found.base_url, str(rail))
 
     async def left(self, endpoint: str | None = None) -> Left:
         """What is left of the caps. Raises JournalUnusable."""

@@ -17,6 +17,8 @@ from coinslot.payment_folder import PaymentFolder
 from coinslot.prices import dollars
 from coinslot.signer import Signer
 from coinslot.state_folder import state_folder
+from coinslot.wallet import Wallet
+from coinslot.wallet_source import SandboxAccounts
 
 SANDBOX_MAX_PRICE = Decimal("0.10")
 MAX_PRICE_ENVIRONMENT = "COINSLOT_MAX_PRICE"
@@ -27,6 +29,7 @@ class Configuration:
     """What a Buyer is made of.
 
     Attributes:
+        accounts: of the sandbox, where neither a rail nor channels were named; an account pays what those before it cannot.
         max_price: most that one call may cost, in dollars.
         is_sandbox: whether the wallet is the sandbox's, which holds test money.
         warnings: sentences for the person who pays.
@@ -38,6 +41,12 @@ class Configuration:
     payments: PaymentFolder
     is_sandbox: bool
     warnings: tuple[str, ...]
+    accounts: SandboxAccounts | None = None
+
+    @property
+    def wallet(self) -> Wallet:
+        """All that can pay."""
+        return Wallet(self.accounts or (self.signer,))
 
 
 def find(options: Options) -> Configuration:
@@ -58,13 +67,16 @@ def find(options: Options) -> Configuration:
     warnings = [source.warning] if source.warning else []
     if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         warnings.append("the server's address is not https: others on the way can read the call and change its price")
+    signer = channel_wallet.signer(options, source.signer, payments.channels, base_url)
+    is_free = options.rail is None and signer is source.signer
     return Configuration(
-        signer=channel_wallet.signer(options, source.signer, payments.channels, base_url),
+        signer=signer,
         base_url=base_url,
         max_price=_limit(options, is_sandbox=sandbox is not None),
         payments=payments,
         is_sandbox=sandbox is not None,
         warnings=tuple(warnings),
+        accounts=SandboxAccounts(sandbox, signer) if sandbox and is_free else None,
     )
 
 

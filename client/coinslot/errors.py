@@ -8,6 +8,7 @@
     │   ├── ChallengeRefused        the 402 is not one that we may sign for
     │   ├── NoPayableOffer          the wallet can pay none of its offers
     │   ├── PriceTooHigh            it costs more than the buyer allowed
+    │   ├── PriceAboveList          it costs more than the server's own list says
     │   ├── PaymentNotSaved         the payment could not be saved, so it was not sent
     │   ├── CapReached              it costs more than is left of one of the buyer's caps
     │   ├── OfferDrifted            it is not the network, asset, recipient or price of the first use
@@ -169,6 +170,13 @@ class PriceTooHigh(NothingPaid):
         )
         self.price = price
         self.max_price = max_price
+
+
+class PriceAboveList(NothingPaid):
+    """The challenge asks for more than the server's own list (listed_prices.py)."""
+
+    code = "price_above_list"
+    _next_step = "The server may be changing its prices: see `coinslot catalogue`, and call again."
 
 
 class PaymentNotSaved(NothingPaid):

@@ -133,7 +133,7 @@ def _command(arguments: argparse.Namespace) -> int:
 
     output, names = Output(as_json=arguments.json), {field.name for field in dataclasses.fields(Options)} - {"rail"}
     options = Options(
-        rail=Rail(getattr(arguments, "rail", RAILS[0])),
+        rail=Rail(arguments.rail) if getattr(arguments, "rail", None) else None,
         env=os.environ,
         folder=Path.cwd(),
         **{name: value for name, value in vars(arguments).items() if name in names},
@@ -241,8 +241,8 @@ def _parser() -> argparse.ArgumentParser:
                              help="longest wait for one answer (default: 35)")  # fmt: skip
     for command in (call, wallet, mcp, opening, refund, withdraw):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
-        command.add_argument("--rail", choices=[str(rail) for rail in RAILS], default=str(RAILS[0]),
-                             help="network and asset to pay with (default: base)")  # fmt: skip
+        command.add_argument("--rail", choices=[str(rail) for rail in RAILS],
+                             help="network and asset to pay with (default: base, or another of a sandbox)")  # fmt: skip
         command.add_argument("--rpc-url", metavar="URL", help="node of that network, which every rail but EVM's needs")
     for command in (call, resume, spent, catalogue, wallet, listing, opening, refund, withdraw):
         command.add_argument("--json", action="store_true", help="print one JSON object, for errors too")

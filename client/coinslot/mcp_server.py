@@ -28,12 +28,11 @@ from coinslot.async_exchange import AsyncExchange
 from coinslot.capped_buyer import CappedBuyer, headroom
 from coinslot.challenge import request_challenge
 from coinslot.delivered_answers import DeliveredAnswers
-from coinslot.errors import CoinslotError, InvalidCall
+from coinslot.errors import CoinslotError, InvalidCall, NoPayableOffer
 from coinslot.mcp_messages import FREE
 from coinslot.openapi_tools import Tool
 from coinslot.page_delta import NAME, PageDelta
 from coinslot.progress import Progress, Quoted, Sending
-from coinslot.signer import Unpayable
 from coinslot.spending_journal import Left
 
 REFRESH_S = 300.0
@@ -164,17 +163,18 @@ class McpServer:
         said = {**mcp_messages.item(tool), "offers": msgspec.to_builtins(quote.challenge.accepts)}
         if self._buyer is None:
             return {**said, "allowed": False, "missing": list(self._missing)}
-        prices = []
-        for offer in quote.challenge.accepts:
-            try:
-                prices.append(self._buyer.found.signer.quote(offer))
-            except Unpayable:
-                continue
-        if not prices:
+        try:
+            price = self._buyer.found.wallet.choose(quote.challenge.accepts, max_price=None).price
+        except NoPayableOffer:
             return {**said, "allowed": False, "missing": ["the wallet can pay none of the offers"]}
-        left = await self._buyer.left(tool.endpoint)
-        most = headroom(self._buyer.caps, left)
-        return {**said, "price": min(prices).text(), "allowed": min(prices).value <= most, "allowedUpTo": f"{most:f}"}
+        most = headroom(self._buyer.caps, await self._buyer.left(tool.endpoint))
+        said |= {"price": price.text(), "allowed": price.value <= most, "allowedUpTo": f"{most:f}"}
+        if tool.price is not None and price > tool.price:
+            said |= {
+                "allowed": False,
+                "warning": f"The server asks for more than it lists ({tool.price.text()}): not paid.",
+            }
+        return said
 
     async def _status(self) -> dict[str, Any]:
         buyer = self._buyer
@@ -199,7 +199,7 @@ class McpServer:
             "total": {"cap": f"{caps.total:f}", "spent": f"{left.spent:f}", "left": f"{left.total:f}"},
             "endpoints": endpoints,
             "openPayments": len(set(buyer.found.payments.files()) - self._delivered.paths),
-            "pins": str(buyer.pins.path),
+            "pins": str(buyer.pins(signer.rail).path),
         }
 
     async def _named(self, name: str) -> Tool:

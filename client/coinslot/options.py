@@ -23,6 +23,7 @@ class Options:
     """The options of the commands that have them. None: it was not given, and the environment may have the value.
 
     Attributes:
+        rail: None: Base, and of a sandbox any other that is offered where Base is not.
         network: CAIP-2, where a key of the user's own does not pay on the rail's main network.
         timeout_s: longest wait for one HTTP answer.
         deposit: into a channel, in dollars.
@@ -33,7 +34,7 @@ class Options:
 
     url: str | None = None
     key_file: str | None = None
-    rail: Rail = Rail.BASE
+    rail: Rail | None = None
     rpc_url: str | None = None
     network: str | None = None
     max_price: Decimal | None = None

@@ -139,7 +139,7 @@ class PageDelta:
             "mayHold": f"{buyer.caps.per_day * MAX_DAYS:f}",
             "leftToday": f"{left.today:f}",
             "leftInTotal": f"{left.total:f}",
-            "pins": str(buyer.pins.path),
+            "pins": str(buyer.pins(signer.rail).path),
         }
 
 

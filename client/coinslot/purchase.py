@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Protocol
 
 import msgspec
 
@@ -35,6 +36,7 @@ from coinslot.payment_folder import PaymentFolder, SavedPayment, claim
 from coinslot.progress import Progress, Quoted, Sending
 from coinslot.wallet import Choice, Wallet
 from shared.call_path import split
+from shared.money import Price
 from shared.x402.evm_channel import SCHEME as CHANNEL
 from shared.x402.wire import Settlement
 
@@ -43,12 +45,24 @@ DEPOSIT_WAIT_S = 60.0
 DEPOSIT_POLL_S = 0.2
 
 
+class CheckPrice(Protocol):
+    """Raises CoinslotError where a price is not what it should be."""
+
+    async def __call__(self, name: str, price: Price, /) -> None: ...
+
+
+async def trust(name: str, price: Price, /) -> None:
+    """The limit of the price is enough."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Purchases:
     """Purchases from one server. The fields are the arguments of Buyer; `base_url` is checked already.
 
     Attributes:
         reserve: is called before each payment is signed; what it raises prevents the signature.
+        check_price: is called with the call's name and the price that a challenge asks for, before anything is signed; what it
+            raises prevents that.
         reservation: returns the id that `reserve` got from the folder's journal, when the payment's file is written.
     """
 
@@ -60,6 +74,7 @@ class Purchases:
     payments: PaymentFolder | None
     on_signed: Callable[[SignedPayment], None]
     on_progress: Callable[[Progress], None]
+    check_price: CheckPrice = trust
     reserve: Callable[[Choice], None] = lambda _: None
     reservation: Callable[[], str] = lambda: ""
 
@@ -73,6 +88,7 @@ class Purchases:
         choice = self.wallet.choose(quote.challenge.accepts, max_price=self.max_price)
         signer = choice.signer
         self.on_progress(Quoted(choice.price, signer.asset, signer.network, signer.address))
+        await self.check_price(name, choice.price)
         if choice.offer.scheme == CHANNEL:
             await self._resume_vouchers()
         attempt = functools.partial(self._paid, choice, quote, url, content, request_id=request_id, keep=keep)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -23,13 +23,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Wallet:
-    """Signers in order of preference, one for each rail.
+    """Signers in order of preference, one for each rail. They are gone through at each call.
 
     Attributes:
         signers: the first one that can pay an offer pays it.
     """
 
-    signers: tuple[Signer, ...]
+    signers: Iterable[Signer]
 
     @classmethod
     def evm(cls, key: bytes, *, network: str = "eip155:8453") -> Wallet:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -41,15 +42,35 @@ class WalletSource:
     warning: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SandboxAccounts:
+    """The sandbox's accounts, one for each rail. Each is made when those before it could not pay: some take a large library.
+
+    Attributes:
+        first: is asked first.
+    """
+
+    sandbox: sandbox_file.Sandbox
+    first: Signer
+
+    def __iter__(self) -> Iterator[Signer]:
+        yield self.first
+        for rail in Rail:
+            if rail is not self.first.rail:
+                with contextlib.suppress(WalletUnusable):
+                    yield sandbox_signer(self.sandbox, rail)
+
+
 def find(options: Options) -> WalletSource:
     """The first wallet that is found.
 
     Raises:
         WalletUnusable: there is no wallet, or the first one has the wrong form. Then the others are not tried.
     """
+    rail = options.rail or Rail.BASE
     if named := options.named(options.key_file, ENVIRONMENT):
-        network = options.network or network_of(options.rail).default
-        return _from_key_file(named, options.rail, network, options.named(options.rpc_url, RPC_ENVIRONMENT))
+        network = options.network or network_of(rail).default
+        return _from_key_file(named, rail, network, options.named(options.rpc_url, RPC_ENVIRONMENT))
     path = sandbox_file.find(options.env, options.folder)
     if path is None:
         raise WalletUnusable(
@@ -57,7 +78,7 @@ def find(options: Options) -> WalletSource:
             hint=f"Give --key-file FILE, set {ENVIRONMENT}, or start the sandbox (scripts/run).",
         )
     sandbox = sandbox_file.read(path)
-    return WalletSource(sandbox_signer(sandbox, options.rail), path, sandbox=sandbox)
+    return WalletSource(sandbox_signer(sandbox, rail), path, sandbox=sandbox)
 
 
 def _from_key_file(named: str, rail: Rail, network: str, rpc_url: str) -> WalletSource:

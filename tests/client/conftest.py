@@ -72,6 +72,14 @@ class Canned:
 DROP = Canned(0)
 """Instead of a response: the connection is reset."""
 
+
+def listed(price: str) -> Canned:
+    """An OpenAPI document that has nothing but the price of two calls."""
+    post = {"x-payment-info": {"price": {"mode": "fixed", "currency": "USD", "amount": price}}, "responses": {}}
+    paths = {f"/v1/cdp/{name}": {"post": post} for name in ("echo", "chain/chain-id")}
+    return Canned(200, json.dumps({"paths": paths}).encode())
+
+
 Step = Canned | Callable[[Seen], Canned]
 
 
@@ -84,7 +92,7 @@ class Shop:
     """The shop. `unpaid` and `paid` are scripts: each request takes one step, the last one stays for good.
 
     Attributes:
-        seen: every request, in order.
+        seen: every request, in order, but those of the OpenAPI document.
         authorizations: of the payments that passed the project's own verifier.
     """
 
@@ -93,7 +101,7 @@ class Shop:
         self.authorizations: list[EvmAuthorization] = []
         self.unpaid: list[Step] = [lambda seen: self.demand(self.challenge(seen.path))]
         self.paid: list[Step] = [self.sell]
-        self.documents: dict[str, Canned] = {}
+        self.documents: dict[str, Canned] = {"/openapi.json": listed("0.001")}
         self.base_url = ""
         self._script = threading.Lock()
 
@@ -147,7 +155,8 @@ class Shop:
     def respond(self, seen: Seen) -> Canned:
         """The next step of the script that the request belongs to."""
         with self._script:
-            self.seen.append(seen)
+            if seen.path != "/openapi.json":
+                self.seen.append(seen)
             if seen.method == "GET":
                 return self.documents.get(seen.path, Canned(404))
             script = self.unpaid if seen.payment is None else self.paid

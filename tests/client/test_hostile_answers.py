@@ -80,12 +80,16 @@ class HostileShop:
 
     def _answer(self, connection: socket.socket, line: Callable[[], bytes]) -> bool:
         """Answer the next request. Returns whether it was the last of the connection."""
+        first = line()
         headers = {}
-        while (text := line().strip().lower()) or not headers:
-            if not text:
-                return True
+        while text := line().strip().lower():
             name, _, value = text.partition(b":")
             headers[name] = value
+        if not headers:
+            return True
+        if first.startswith(b"GET "):  # it has no list of prices
+            connection.sendall(b"HTTP/1.1 404 x\r\ncontent-length: 0\r\n\r\n")
+            return False
         if b"payment-signature" not in headers:
             connection.sendall(self.demand)
             return False

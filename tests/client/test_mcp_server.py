@@ -304,3 +304,16 @@ async def test_schemas_are_complete_and_lead_nowhere() -> None:
     assert tool.refusal({"children": [{"children": []}]}) == ""
     assert "children/0" in tool.refusal({"children": [1]})
     assert "max_price" in tool.refusal({"max_price": 1})
+
+
+async def test_a_quote_warns_of_a_price_above_the_list(serve: Serve, shop: Shop) -> None:
+    """And the call is not paid."""
+    async with serve() as client:
+        said = (await client.call_tool("quote", {"endpoint": "echo"})).structured_content
+        assert (said["allowed"], "warning" in said) == (True, False)
+        shop.unpaid = [lambda seen: shop.demand(shop.challenge(seen.path, price="0.002"))]
+        said = (await client.call_tool("quote", {"endpoint": "echo"})).structured_content
+        assert (said["price"], said["allowed"]) == ("0.002", False)
+        assert "0.001" in said["warning"]
+        assert (await client.call_tool("echo", {})).is_error
+    assert shop.payments == []
