@@ -1,0 +1,77 @@
+"""The protocol's own client for JavaScript lists and calls the tools of `coinslot mcp` on both transports."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compose.sandbox.child import claim_port
+from tests.clients import environments
+from tests.clients.programs import run
+from tests.e2e.agent import RECEIPT, Agent
+from tests.e2e.running import until
+from tests.whole_service import Service
+
+pytestmark = pytest.mark.timeout(300)  # the first run fetches the client
+
+
+@contextlib.contextmanager
+def served(transport: str, agent: Agent) -> Iterator[dict[str, str]]:
+    """What names the server to the client, which starts it itself over stdio."""
+    if transport == "stdio":
+        yield {**agent.environment, "COMMAND": json.dumps([sys.executable, "-m", "coinslot.main", "mcp"])}
+        return
+    port = claim_port(0)
+    with agent.listening(port) as server:
+        try:
+            until(lambda: _listens(port))
+            yield {"URL": f"http://127.0.0.1:{port}/mcp"}
+        finally:
+            server.terminate()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_the_javascript_client_lists_and_calls(service: Service, tmp_path: Path, transport: str) -> None:
+    """A paid call brings the answer, which the client holds against the tool's schema, and its receipt."""
+    try:
+        packages = environments.node()
+    except environments.Unavailable as error:
+        pytest.skip(str(error))
+    (tmp_path / "node_modules").symlink_to(packages / "node_modules")
+    shutil.copy(environments.LOCKS / "use_mcp.mjs", tmp_path)
+    loopback = (environments.LOCKS / "loopback.mjs").as_uri()
+    command = [shutil.which("node") or "", "--import", loopback, "use_mcp.mjs"]
+    with served(transport, Agent(service, tmp_path, per_day="0.001")) as variables:
+        done = run(command, tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["elsewhere"] == []
+    assert {"echo", "chain_chain-id", "spend_status"} < {tool["name"] for tool in said["tools"]}
+    assert list(_bare(said["tools"])) == []
+    assert said["bought"]["structuredContent"]["youSent"] == "hello"
+    assert said["bought"]["_meta"][RECEIPT]["success"] is True
+
+
+def _bare(schema: Any) -> Iterator[str]:
+    """Names of properties whose schema is `true` or `false`: some hosts refuse a tool that has one."""
+    if isinstance(schema, list):
+        for one in schema:
+            yield from _bare(one)
+    elif isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from (name for name, one in (properties or {}).items() if isinstance(one, bool))
+        for one in schema.values():
+            yield from _bare(one)
