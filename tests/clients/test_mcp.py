@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from compose.sandbox.child import claim_port
 from tests.clients import environments
 from tests.clients.programs import run
 from tests.e2e.agent import RECEIPT, Agent
-from tests.e2e.running import until
+from tests.e2e.running import until_it_listens
 from tests.whole_service import Service
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the client
@@ -32,15 +31,10 @@ def served(transport: str, agent: Agent) -> Iterator[dict[str, str]]:
     port = claim_port(0)
     with agent.listening(port) as server:
         try:
-            until(lambda: _listens(port))
+            until_it_listens(server, port)
             yield {"URL": f"http://127.0.0.1:{port}/mcp"}
         finally:
             server.terminate()
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
