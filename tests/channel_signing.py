@@ -1,4 +1,5 @@
-"""How tests sign for a channel: vouchers, deposits and the wish for a refund, as the scheme's payloads."""
+"""How tests sign for a channel: vouchers, deposits and the wish for a refund, as the scheme's payloads; and how they ask the
+contract what it holds."""
 
 from __future__ import annotations
 
@@ -9,12 +10,26 @@ from typing import Any
 
 import msgspec
 from coincurve import PrivateKey
+from eth_abi import encode
 
+from facilitator.rails.evm import channel_calldata
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm, evm_channel, evm_channel_ids
 from shared.x402.evm_channel import Voucher
-from shared.x402.evm_channel_ids import ChannelConfig
+from shared.x402.evm_channel_ids import CONTRACT, ChannelConfig
 from shared.x402.wire import Offer
 from tests.signing import rsv
+
+_CONFIG = "(address,address,address,address,address,uint40,bytes32)"
+INITIATE, FINALIZE = f"initiateWithdraw({_CONFIG},uint128)", f"finalizeWithdraw({_CONFIG})"
+
+
+def on_chain(rpc: JsonRpc, channel: bytes) -> tuple[int, int]:
+    """Balance and total claimed."""
+    data = channel_calldata.channel_views(channel)[0]
+    answer = rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
+    balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
+    return balance, claimed
 
 
 @dataclass
@@ -91,3 +106,11 @@ class Payer:
     def refund(self, charged: int, amount: int | None = None) -> dict[str, Any]:
         """A payload of type ``refund``."""
         return self.voucher(charged, type="refund", **({} if amount is None else {"amount": str(amount)}))
+
+    def calldata(self, signature: str, *more: tuple[str, Any]) -> bytes:
+        """Of a function of the contract about the channel, with types and values of its other arguments."""
+        one = self.config
+        addresses = (one.payer, one.payer_authorizer, one.receiver, one.receiver_authorizer, one.token)
+        config = (*addresses, one.withdraw_delay, bytes.fromhex(one.salt[2:]))
+        types, values = zip((_CONFIG, config), *more, strict=True)
+        return evm.keccak256(signature.encode())[:4] + encode(types, values)

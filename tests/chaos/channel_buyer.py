@@ -14,20 +14,16 @@ from typing import Any
 
 import msgspec
 
-from facilitator.rails.evm import channel_calldata
-from shared.x402.evm import keccak256
 from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.wire import Offer
 from tests import signing
-from tests.channel_signing import Payer
+from tests.channel_signing import FINALIZE, INITIATE, Payer, on_chain
 from tests.facilitator.bench import Bench
 
 PATH = "/v1/cdp/echo"
 PRICE = 1_000
 DEPOSIT = 60_000
 FUNDS = 10_000_000
-_INITIATE = "initiateWithdraw((address,address,address,address,address,uint40,bytes32),uint128)"
-_FINALIZE = "finalizeWithdraw((address,address,address,address,address,uint40,bytes32))"
 
 
 @dataclass
@@ -86,7 +82,7 @@ class ChannelBuyer:
     def leave(self) -> None:
         """Announce a withdrawal of everything that is left."""
         balance, claimed = self.on_chain()
-        self._transact(_INITIATE, ("uint128", balance - claimed))
+        self._transact(INITIATE, ("uint128", balance - claimed))
         self.is_leaving = True
 
     def is_served(self) -> bool:
@@ -118,7 +114,7 @@ class ChannelBuyer:
 
     def withdraw(self) -> None:
         """Take what is left out of the channel, after the delay."""
-        self._transact(_FINALIZE)
+        self._transact(FINALIZE)
 
     def buy(self) -> None:
         """One more call, with the next voucher or with a deposit."""
@@ -220,20 +216,11 @@ class ChannelBuyer:
 
     def on_chain(self) -> tuple[int, int]:
         """Balance and total claimed."""
-        data = channel_calldata.channel_views(self.payer.channel)[0]
-        answer = self.bench.rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
-        balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
-        return balance, claimed
+        return on_chain(self.bench.rpc, self.payer.channel)
 
     def _transact(self, signature: str, *more: tuple[str, Any]) -> None:
         """A call of the contract, at the payer's own cost."""
-        one = self.payer.config
-        addresses = (one.payer, one.payer_authorizer, one.receiver, one.receiver_authorizer, one.token)
-        words = b"".join(bytes(12) + bytes.fromhex(each[2:]) for each in addresses)
-        words += one.withdraw_delay.to_bytes(32, "big") + bytes.fromhex(one.salt[2:])
-        words += b"".join(int(value).to_bytes(32, "big") for _, value in more)
-        key = "0x" + self.payer.key.secret.hex()
-        self.bench.send(keccak256(signature.encode())[:4] + words, to=CONTRACT, key=key)
+        self.bench.send(self.payer.calldata(signature, *more), to=CONTRACT, key="0x" + self.payer.key.secret.hex())
 
     def _violated(self, text: str) -> None:
         self.violations.append(text)

@@ -123,7 +123,6 @@ class Facilitator:
         self._chain = Chain(folder)
         self._seed = seed
         self._faults = faults
-        self._delay_s = 0.0
         self._scripts: dict[str, dict[str, list[str]]] = {}
         path = folder / log
         self._attempts = Counter(line["payment"] for line in _lines(path) if line["event"] == "began")
@@ -150,7 +149,6 @@ class Facilitator:
         log = {"call": uuid.uuid4().hex, "payment": payment, "mode": mode}
         self._say({"event": "began", "at": time.time(), **log})
         try:
-            await asyncio.sleep(self._delay_s)
             return await self._answer(mode, payment, call, request)
         finally:
             self._say({"event": "ended", "at": time.time(), **log})
@@ -193,11 +191,10 @@ class Facilitator:
         return web.json_response({"kinds": [{"x402Version": 2, "scheme": "exact", "network": NETWORK}]})
 
     async def control(self, request: web.Request) -> web.Response:
-        """Change the share of faults, the pause before an answer, how far the chain's clock is ahead, or say how the calls
-        of one payment are to go: {"script": {"<payment id>": {"settle": [...], "evidence": [...]}}}."""
+        """Change the share of faults, how far the chain's clock is ahead, or say how the calls of one payment are to go:
+        {"script": {"<payment id>": {"settle": [...], "evidence": [...]}}}."""
         orders = await request.json()
         self._faults = orders.get("faults", self._faults)
-        self._delay_s = orders.get("delay_s", self._delay_s)
         self._chain.ahead_s = orders.get("ahead_s", self._chain.ahead_s)
         self._scripts |= orders.get("script", {})
         return web.json_response({})

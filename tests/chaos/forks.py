@@ -88,21 +88,16 @@ class Forks:
 
 
 class ForkingParent:
-    """Asks for one process at a time."""
+    """What a case asks of the forking parent and of the facilitator."""
 
-    def __init__(self, process: asyncio.subprocess.Process, service: Service, session: aiohttp.ClientSession) -> None:
-        self._process = process
+    def __init__(self, forks: Forks, service: Service, session: aiohttp.ClientSession) -> None:
+        self._forks = forks
         self._service = service
         self._session = session
-        self._turn = asyncio.Lock()
 
     async def fork(self, request: ForkRequest) -> int:
         """Start a process; its pid."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        async with self._turn:
-            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
-            return int(await self._process.stdout.readline())
+        return await asyncio.to_thread(self._forks.fork, request)
 
     async def control(self, **told: object) -> None:
         """Tell the facilitator how calls are to go."""
@@ -120,22 +115,12 @@ class ForkingParent:
 @contextlib.asynccontextmanager
 async def forking_parent(service: Service) -> AsyncIterator[ForkingParent]:
     """One, until the cases are done."""
-    process = await asyncio.create_subprocess_exec(
-        *tethered(),
-        *(sys.executable, "-m", "tests.chaos.forking_parent"),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
+    forks = Forks({})
     try:
-        assert await process.stdout.readline() == b"ready\n"
         async with aiohttp.ClientSession() as session:
-            yield ForkingParent(process, service, session)
+            yield ForkingParent(forks, service, session)
     finally:
-        process.stdin.close()
-        await process.wait()
+        forks.close()
 
 
 async def ended(pid: int) -> None:

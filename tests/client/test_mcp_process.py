@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 from coinslot.payment_folder import PaymentFolder
 from tests.client.conftest import Canned, Seen, Shop, process
+from tests.e2e.running import until_it_listens
 
 Start = Callable[..., subprocess.Popen[bytes]]
 
@@ -92,15 +92,3 @@ def test_a_port_is_taken_and_given_back(start: Start) -> None:
     until_it_listens(server, port)
     server.send_signal(signal.SIGTERM)
     assert (server.communicate(timeout=30)[1], server.returncode) == (b"", 143)
-
-
-def until_it_listens(server: subprocess.Popen[bytes], port: int) -> None:
-    """Fail if the process ends before."""
-    while server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(server.communicate()[1])

@@ -25,12 +25,12 @@ from x402.mechanisms.evm.batch_settlement.client.config import BatchSettlementEv
 from x402.mechanisms.evm.batch_settlement.client.scheme import BatchSettlementEvmScheme
 from x402.mechanisms.evm.signers import EthAccountSignerWithRPC
 
-from facilitator.rails.evm import channel_calldata
 from jobs.catalogue import BY_NAME
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 from shared.x402.evm_channel_ids import CONTRACT
 from tests.bench.measure.gas import ImpersonatedChain
+from tests.channel_signing import on_chain
 from tests.clients import environments
 from tests.e2e.running import Running
 
@@ -91,13 +91,6 @@ class Payer:
     def balance(self) -> int:
         data = "0x70a08231" + self.account.address[2:].lower().rjust(64, "0")
         return int(self.rpc("eth_call", {"to": self.evm["usdc"], "data": data}, "latest"), 16)
-
-    def on_chain(self, channel: str) -> tuple[int, int]:
-        """Balance and total claimed."""
-        data = channel_calldata.channel_views(bytes.fromhex(channel[2:]))[0]
-        answer = self.rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
-        balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
-        return balance, claimed
 
     def deposits(self, channel: str) -> int:
         """How often the channel got money."""
@@ -186,5 +179,5 @@ def test_a_thousand_calls_take_one_deposit(running: Running, client: Any) -> Non
     channel = bought.receipts[0]["extra"]["channelState"]["channelId"]
     assert payer.deposits(channel) == 1
     assert bought.refund["success"]
-    assert payer.on_chain(channel) == (spent, spent)
+    assert on_chain(payer.rpc, bytes.fromhex(channel[2:])) == (spent, spent)
     assert payer.balance() == FUNDS - spent

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -91,7 +92,8 @@ def test_a_generated_python_client_makes_an_unpaid_call(tools: Tools, folder: Pa
     (folder / "mypy.ini").write_text(MYPY)
     shutil.copy(HERE / "unpaid_call.py", folder)
     shutil.copy(HERE / "loopback.py", folder)
-    _succeeded(tools.run(folder, programs / "mypy", "--cache-dir=/dev/null", "unpaid_call.py", "generated"))
+    mypy = [sys.executable, "-m", "mypy", "--python-executable", tools.python, "--cache-dir=/dev/null"]
+    _succeeded(tools.run(folder, *mypy, "unpaid_call.py", "generated"))
     models = (folder / "generated" / "models" / "__init__.py").read_text()
     assert "ProblemDetails" in models
     assert "YoutubeUpstreamProblem" in models

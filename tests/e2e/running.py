@@ -36,6 +36,17 @@ def until(is_so: Callable[[], object], within_s: float = patience(60)) -> float:
     return time.monotonic() - began
 
 
+def until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
+    """Wait for a process that serves this port. It must not end before."""
+
+    def listens() -> bool:
+        assert process.poll() is None, "it has ended"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    until(listens)
+
+
 def start_failing_worker(queue: str, log: Path, *options: str, **settings: str) -> subprocess.Popen[bytes]:
     """A worker of tests/e2e/failing_jobs.py, with these settings alone."""
     command = [sys.executable, "-m", "dramatiq", "tests.e2e.failing_jobs:create_broker", "--queues", queue]

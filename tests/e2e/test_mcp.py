@@ -14,6 +14,7 @@ from mcp.types import CallToolResult
 from compose.sandbox.child import claim_port
 from tests.e2e.agent import RECEIPT, Agent
 from tests.e2e.killed_client import charged
+from tests.e2e.running import until_it_listens
 from tests.whole_service import Service
 
 pytestmark = pytest.mark.anyio
@@ -89,7 +90,7 @@ async def test_a_server_that_is_killed_loses_nothing(service: Service, tmp_path:
     port = claim_port(0)
     process = agent.listening(port)
     try:
-        await _until_it_listens(port)
+        await anyio.to_thread.run_sync(until_it_listens, process, port)
         sent = anyio.Event()
 
         async def progress(_: float, __: float | None, message: str | None) -> None:
@@ -112,13 +113,3 @@ async def test_a_server_that_is_killed_loses_nothing(service: Service, tmp_path:
     paid = charged(agent.evm, agent.mark)
     assert 0 < paid == agent.answered() <= agent.reserved() <= 10
     assert agent.open_payments() == 0
-
-
-async def _until_it_listens(port: int) -> None:
-    with anyio.fail_after(60):
-        while True:
-            try:
-                async with await anyio.connect_tcp("127.0.0.1", port):
-                    return
-            except OSError:
-                await anyio.sleep(0.1)

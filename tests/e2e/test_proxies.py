@@ -28,6 +28,7 @@ from compose.sandbox.child import ROOT, claim_port, tethered
 from compose.sandbox.upstreams.authority import Authority
 from jobs.catalogue import CATALOGUE
 from shared.x402.wire import Challenge
+from tests.e2e.running import until_it_listens
 from tests.whole_service import Service
 
 PLACES = f"{os.environ['PATH']}:/usr/sbin:{ROOT}/var/nginx/usr/sbin"
@@ -126,19 +127,6 @@ def changed(name: str, changes: dict[str, str]) -> str:
         assert old in text, old
         text = text.replace(old, new)
     return text
-
-
-def until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
-    """Wait."""
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            assert process.poll() is None, "it has ended"
-            assert time.monotonic() < deadline, "it does not listen"
-            time.sleep(0.02)
 
 
 @pytest.fixture(scope="module", params=["nginx", "caddy"])

@@ -13,7 +13,6 @@ import pytest
 import pytest_socket
 import redis
 from coincurve import PrivateKey
-from eth_abi import encode
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
@@ -45,12 +44,12 @@ from shared.servers.redis_connection import RedisConnection
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from shared.x402 import evm, evm_channel
-from shared.x402.evm import keccak256
 from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.networks import EVM_USDC
 from shared.x402.settlement_cost import TOO_COSTLY
 from shared.x402.wire import Offer
 from tests import channel_signing, signing
+from tests.channel_signing import FINALIZE, INITIATE, on_chain
 from tests.facilitator.bench import Bench, an_address, on_sandbox
 from tests.facilitator.served import Served, serve
 
@@ -69,21 +68,7 @@ class Payer(channel_signing.Payer):
 
     def send(self, signature: str, *more: tuple[str, Any]) -> str:
         """A call of the contract about his channel, by himself."""
-        types, values = zip(
-            ("(address,address,address,address,address,uint40,bytes32)", self.tuple), *more, strict=True
-        )
-        data = keccak256(signature.encode())[:4] + encode(types, values)
-        return self.bench.send(data, to=CONTRACT, key="0x" + self.key.secret.hex())
-
-    @property
-    def tuple(self) -> tuple[Any, ...]:
-        one = self.config
-        addresses = (one.payer, one.payer_authorizer, one.receiver, one.receiver_authorizer, one.token)
-        return (*addresses, one.withdraw_delay, bytes.fromhex(one.salt[2:]))
-
-
-_CONFIG = "(address,address,address,address,address,uint40,bytes32)"
-INITIATE, FINALIZE = f"initiateWithdraw({_CONFIG},uint128)", f"finalizeWithdraw({_CONFIG})"
+        return self.bench.send(self.calldata(signature, *more), to=CONTRACT, key="0x" + self.key.secret.hex())
 
 
 @dataclasses.dataclass
@@ -144,10 +129,7 @@ class Shop:
 
     def on_chain(self, payer: Payer) -> tuple[int, int]:
         """Balance and total claimed."""
-        data = channel_calldata.channel_views(payer.channel)[0]
-        answer = self.bench.rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
-        balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
-        return balance, claimed
+        return on_chain(self.bench.rpc, payer.channel)
 
     def events(self) -> list[str]:
         """Of channels, in the journals."""

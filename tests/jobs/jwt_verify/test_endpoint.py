@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import itertools
 import json
-import random
+import string
 import time
 from functools import partial
 from typing import Any
@@ -231,6 +231,7 @@ def test_huge_numbers_stay_json() -> None:
         ({"iat": NOW + 31, "exp": NOW + 99}, {"clockToleranceSec": 30}, ["issued_in_future"]),
         ({"iat": NOW + 30, "exp": NOW + 99}, {"clockToleranceSec": 30}, []),
         ({"iat": NOW * 1000, "exp": NOW + 99}, {}, ["date_in_milliseconds"]),
+        ({"exp": (NOW + 60) * 1000}, {}, ["date_in_milliseconds"]),
         ({"iat": "2026", "exp": NOW + 99}, {}, []),
     ],
 )
@@ -428,37 +429,20 @@ def test_stricter_than_another_verifier(payload: str) -> None:
     assert (answer["signatureValid"], _codes(answer)) == (True, ["malformed"])
 
 
-_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _TOKENS = {
     "HS": (hs({"sub": "ada", "exp": NOW + 1}, {"alg": "HS256", "typ": "JWT"}), HS),
     "RS": (rs({"sub": "ada", "exp": NOW + 1}, {"alg": "RS256", "typ": "JWT"}), RS),
 }
 
 
-@pytest.mark.parametrize("family", ["HS", "RS"])
-def test_no_changed_character_goes_unseen(family: str) -> None:
-    """Each character of a valid token, replaced by eight others, removed, or doubled."""
-    token, key = _TOKENS[family]
-    draw = random.Random(7)
-    assert _answer(token, **key)["valid"] is True
-    request = _request({"token": token, **key})
-    for at in range(len(token)):
-        for new in (*draw.sample(_ALPHABET, 8), "", "=", token[at] * 2):
-            changed = token[:at] + new + token[at + 1 :]
-            if changed != token:
-                answer = verify(msgspec.structs.replace(request, token=changed), NOW)
-                assert not answer.valid
-                assert not answer.signature_valid
-
-
-@settings(deadline=None)
+@settings(deadline=None, max_examples=1000)
 @given(st.sampled_from(["HS", "RS"]), st.data())
 def test_no_edit_goes_unseen(family: str, data: st.DataObject) -> None:
     """Any part cut out of a valid token and replaced by any text: it is the same token, or it is not valid."""
     token, key = _TOKENS[family]
     start = data.draw(st.integers(0, len(token)))
     end = data.draw(st.integers(start, min(len(token), start + 6)))
-    text = data.draw(st.text(max_size=6) | st.text(alphabet="AQ.-_=\n", max_size=6))
+    text = data.draw(st.text(max_size=6) | st.text(alphabet=f"{string.ascii_letters}01289-_.=\n", max_size=6))
     changed = token[:start] + text + token[end:]
     if changed:
         assert _answer(changed[:MAX_CHARACTERS], **key)["valid"] is (changed == token)
@@ -503,9 +487,3 @@ def test_a_payload_that_is_not_canonical_is_not_signed() -> None:
             False,
             ["malformed"],
         )
-
-
-def test_dates_in_milliseconds_are_a_warning() -> None:
-    """The token is valid for thousands of years, which its author did not mean."""
-    answer = verify(Request(token=hs({"exp": (NOW + 60) * 1000}), shared_secret=SECRET), NOW)
-    assert (answer.valid, [caution.code for caution in answer.warnings]) == (True, ["date_in_milliseconds"])

@@ -29,10 +29,9 @@ from jobs.jwt_verify.secret import Encoding as SecretEncoding
 from jobs.jwt_verify.secret import SharedSecret, shared_secret
 from shared.endpoint import InvalidField
 from tests.each import each
-from tests.jobs.jose import PUBLIC_KEY, RSA_E, RSA_N, certificate, der, integer, pem, pkcs1, rs, spki
+from tests.jobs.jose import PUBLIC_KEY, RSA_E, RSA_ENCRYPTION, RSA_N, certificate, der, integer, pem, pkcs1, rs, spki
 
 SIGNED, _, SIGNATURE = rs({"a": 1}, bits=384).rpartition(".")
-RSA_ENCRYPTION = bytes.fromhex("06092a864886f70d010101")
 RSASSA_PSS = bytes.fromhex("06092a864886f70d01010a")
 CANARY = "Y2FuYXJ5LWluLWEta2V5"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -39,9 +38,6 @@ NOT_TIMES = (
     *("99999999999999999999", "9223372036854775808", "00000000000000000001", "1" * 5_000, "1\n", "1\x00"),
 )
 """Texts that some reader takes for a number, and none of the senders writes."""
-
-NPM = json.loads(Path(__file__).with_name("npm_oracles.json").read_text())
-"""By provider: deliveries that npm_oracles.mjs has from the senders' own packages, signed at NOW."""
 
 
 def ask(now: int = NOW, **body: Any) -> dict[str, Any]:

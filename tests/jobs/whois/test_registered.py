@@ -1,12 +1,12 @@
 """Records of registered domains, in every format that is known.
 
-Each file of registered_domains/ has what is to be read, as JSON, a line `---`, and the text. The formats are the registries';
+Each file of registered_domains/ has what is to be read, as TOML, a line `---`, and the text. The formats are the registries';
 registrants, figures and dates are made up.
 """
 
 from __future__ import annotations
 
-import json
+import tomllib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def plain(record: Record) -> dict[str, Any]:
 def test_a_record(file: Path) -> None:
     """Every field that is in the text is read, and nothing that is not."""
     header, _, text = file.read_text().partition("\n---\n")
-    fields = json.loads(header)
+    fields = tomllib.loads(header)
     domain = fields.pop("domain")
     for written in (text, text.replace("\n", "\r\n")):
         record = read(written, [domain], rules_of(domain))
