@@ -1,4 +1,4 @@
-"""The protocol's own client for JavaScript lists and calls the tools of `coinslot mcp`, on both transports, and of the service."""
+"""The protocol's own client for JavaScript uses the tools of `coinslot mcp`, on both transports, and of the service."""
 
 from __future__ import annotations
 
