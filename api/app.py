@@ -125,6 +125,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         site=site,
         price_lists=price_lists,
         status=StatusCounter(as_one(ledger_servers)),
+        undelivered_ms=int(settings.undelivered_s * 1000),
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from api.causes import Cause
 from api.errors import Charged, Problem
@@ -15,6 +15,12 @@ from shared.observability.status import Result
 from shared.observability.tracing import ActiveSpan
 
 log = logging.getLogger(__name__)
+
+
+class Watch(Protocol):
+    """Notices that a caller hangs up (api/undelivered.py)."""
+
+    async def end(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -32,6 +38,7 @@ class CallLog:
         receipt: the settlement as JSON, once it is known that the call was charged. Not in the line.
         ignored: fields of the body that the endpoint does not know. Not in the line: they are the caller's words.
         is_first: whether this request made the payment known, so that it is the first one of its call. Not in the line.
+        watch: notices that the caller hangs up. Not in the line.
         result: how the call ended, for /status; None of what is not counted there. Not in the line.
         began: monotonic seconds.
     """
@@ -49,6 +56,7 @@ class CallLog:
     deposit: bytes = b""
     ignored: tuple[str, ...] = ()
     is_first: bool = False
+    watch: Watch | None = None
     result: Result | None = None
     began: float = field(default_factory=time.monotonic)
 

@@ -44,8 +44,16 @@ def build_claim(
         # Without a checked signature, somebody else may have chosen the identifier.
         identifier=identifier.of(paid.payment) if authorization.signature_checked else "",
         token=paid.token,
+        undelivered_ms=_undelivered_ms(services, endpoint, authorization, paid.payment),
         limit=services.limits.of(endpoint.pool),
     )
+
+
+def _undelivered_ms(services: Services, endpoint: Endpoint, authorization: Authorization, payment: Payment) -> int:
+    """0 where the next payment cannot stand for this one: who pays must be proven, an answer with secrets opens only with its
+    own payment, and a client that names its calls says itself which are the same."""
+    is_free = authorization.signature_checked and not endpoint.holds_secret and not isinstance(authorization, Deposit)
+    return services.undelivered_ms if is_free and not identifier.of(payment) else 0
 
 
 def voucher_claim(

@@ -29,6 +29,7 @@ from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.services import Services
 from api.status.counter import result_of
+from api.undelivered import watch
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.observability import tracing
@@ -105,6 +106,8 @@ class PaidCall:
             self._services.status.count(self._endpoint.name, call_log.rail, call_log.result, cause, took_s)
         tracing.end_call(call_log, answer.status)
         await body.discard()
+        if call_log.watch is not None:
+            await call_log.watch.end()
         return answer
 
     def _cause(self, answer: Answer, call_log: CallLog) -> str:
@@ -184,7 +187,10 @@ class PaidCall:
             with self._services.limits.held(holder, claim.payment_id) as is_within:
                 refusal = another_offer or await self._admission.refusal(checked, slot, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_slot=slot.refusal is None)
-                return await self._drive(*await self._identified(checked, entry))
+                checked, entry = await self._identified(checked, entry)
+                is_again = not entry.is_first
+                call_log.watch = watch(scope, self._services.ledger, checked.claim, is_again=is_again)
+                return await self._drive(checked, entry)
 
     def _matched(self, payment: Payment | FlatPayment) -> tuple[Match, Authorization]:
         """The offer that a payment pays, and what was signed. Raises PaymentRefused."""

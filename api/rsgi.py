@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 from litestar.types import ASGIApp
 
+from api.undelivered import HUNG_UP
+
 if TYPE_CHECKING:
     from granian.rsgi import HTTPProtocol, Scope  # type: ignore[attr-defined]
 
@@ -99,6 +101,7 @@ class Rsgi:
                 "client": _client(scope.client),
                 "server": None,
                 "state": {},
+                "extensions": {HUNG_UP: exchange.hung_up},
             },
             exchange.receive,
             exchange.send,
@@ -122,6 +125,10 @@ class _Exchange:
         self._chunks: AsyncIterator[bytes] | None = None
         self._start: Event = {}
         self._pieces: Any = None
+
+    def hung_up(self) -> Any:
+        """A future that is done when the caller has closed the connection (api/undelivered.py)."""
+        return self._protocol.client_disconnect()
 
     async def receive(self) -> Event:
         """The next part of the body; when there is no more, the end of the connection."""

@@ -36,6 +36,8 @@ class Services:
     site: Site
     price_lists: PriceLists
     status: StatusCounter
+    undelivered_ms: int = 0
+    """How long an answer that could not be delivered waits for the payer's next payment for the same request."""
     base_url: str = ""
     """Public address of the API."""
     logs_calls: bool = False

@@ -164,6 +164,21 @@ class Ledger:
         with contextlib.suppress(RedisLost, RedisRefused):
             await self._release(record=record_key(payment_id))
 
+    async def undelivered(self, claim: Claim) -> None:
+        """Note that the caller hung up before the answer of this payment was written. Raises nothing."""
+        with contextlib.suppress(RedisLost, RedisRefused):
+            await self._redis.call("SET", _undelivered_key(claim), claim.payment_id, "PX", claim.undelivered_ms)
+
+    async def prolong_undelivered(self, claim: Claim) -> None:
+        """Begin that time anew, unless the payer has got the answer meanwhile. Raises nothing."""
+        with contextlib.suppress(RedisLost, RedisRefused):
+            await self._redis.call("PEXPIRE", _undelivered_key(claim), claim.undelivered_ms)
+
+    async def delivered(self, claim: Claim) -> None:
+        """Note that the payer has an answer to this request: the next payment is for another call. Raises nothing."""
+        with contextlib.suppress(RedisLost, RedisRefused):
+            await self._redis.call("DEL", _undelivered_key(claim))
+
     async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
         """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day.
 
@@ -278,6 +293,7 @@ class Ledger:
             **keys,
             **payer_keys(claim, record),
             token=f"{prefix}token:{claim.token}" if claim.token else record,
+            undelivered=_undelivered_key(claim) if claim.undelivered_ms else record,
             id=claim.payment_id,
             mode=mode,
             fingerprint=claim.fingerprint,
@@ -314,6 +330,11 @@ class Ledger:
                 return limited(claim, rest)
             case other:
                 return Entry(other)
+
+
+def _undelivered_key(claim: Claim) -> str:
+    """Holds the payment whose answer to this request was not delivered to the payer."""
+    return f"{PREFIXES[bucket_of(claim.payment_id)]}undelivered:{claim.payer}:{claim.fingerprint}"
 
 
 def _lost_key(bucket: int, asset: tuple[str, str]) -> str:

@@ -176,6 +176,8 @@ class Claim:
         identifier: what the client calls this call, or "".
         token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
         previous_fingerprint: by the previous key, or "". A known payment may have either.
+        undelivered_ms: how long the payer's next payment for the same request gets the answer of this one, when that could not
+            be delivered; 0: not at all.
         reserve: of a voucher.
     """
 
@@ -192,6 +194,7 @@ class Claim:
     token: str = ""
     limit: Limit = NO_LIMIT
     previous_fingerprint: str = ""
+    undelivered_ms: int = 0
     reserve: Reserve = Reserve()
 
 

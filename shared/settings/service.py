@@ -98,6 +98,9 @@ class Settings:
     settle_timeout_s: float = setting(8.0, above_zero(20, "(0, 20] seconds"))
     """Longest wait for one settlement, and 6 s more on Stellar and the XRP Ledger, which need them for a ledger. After it the
     outcome is unknown: 503, and the same payment is to be repeated."""
+    undelivered_s: float = setting(60.0, within(0, 600, "[0, 600] seconds"))
+    """How long the answer of a charged call whose caller hung up before it was written waits: the same payer's next payment for
+    the same request gets it, and is not settled. 0: each payment is settled."""
     rate_limits: str = setting("", anything)
     """How often one payer may call, by pool, ``fast=10/20,render=0.3/3`` (calls a second, and at once after a rest) instead of
     the defaults in api/payment/limits.py; ``off`` for none, and for no bound on a payer's calls at a time."""

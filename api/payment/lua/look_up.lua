@@ -6,6 +6,7 @@
 --       rate: when the payer's next call of this endpoint would be in time if all came at the allowed rate, in Unix ms
 --       identifier: holds the payment that has the identifier of this call; the record again where the call has none
 --       token: holds the payment that a token has paid; the record again where the payment has none
+--       undelivered: holds the payment whose answer to the same request was not delivered; the record again where that is not asked
 -- ARGV: id: of the payment
 --       mode: 'peek': no driver; 'resume': of what is settled; 'find': of what is known; 'claim': also of what is absent
 --       fingerprint, previous_fingerprint: of the request, by our key, and by the one before it or ''
@@ -15,7 +16,7 @@
 --       driver: a name of the caller. One whose answer was lost asks again under its name, and still is the driver.
 --       endpoint, payer, offer, payment: fields of a new record; '' as payment: without it
 -- Returns a verdict (api/payment/ledger_terms.py), and what belongs to it.
-local record, answer, open, journal, rate, identifier, token = unpack(KEYS)
+local record, answer, open, journal, rate, identifier, token, undelivered = unpack(KEYS)
 local id, mode, fingerprint, previous_fingerprint, settle_lease_ms, run_lease_ms, interval_ms, burst, valid_before, driver,
   endpoint, payer, offer, payment = unpack(ARGV)
 
@@ -32,7 +33,7 @@ if not claimed_by then
     local state = redis.call('HGET', records .. other, 'state')
     return state and state ~= 'REJECTED' and other
   end
-  local identified = other_payment(identifier, record, id)
+  local identified = other_payment(identifier, record, id) or other_payment(undelivered, record, id)
   if identified then return {'identified', identified} end
   if other_payment(token, record, id) then return {'conflict'} end
   local wait, left, reset = rate_wait(rate, tonumber(interval_ms), tonumber(burst), now)
