@@ -188,8 +188,7 @@ class PaidCall:
                 refusal = another_offer or await self._admission.refusal(checked, slot, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_slot=slot.refusal is None)
                 checked, entry = await self._identified(checked, entry)
-                is_again = not entry.is_first
-                call_log.watch = watch(scope, self._services.ledger, checked.claim, is_again=is_again)
+                call_log.watch = watch(scope, self._services.ledger, checked.claim, is_again=not entry.is_first)
                 return await self._drive(checked, entry)
 
     def _matched(self, payment: Payment | FlatPayment) -> tuple[Match, Authorization]:
