@@ -20,6 +20,7 @@ from api.payment.facilitator import Facilitator
 from api.payment.gate import MAX_HEAD_BYTES, UNPAID, PaymentGate
 from api.payment.headers import MAX_VALUES
 from api.payment.health import Health
+from api.payment.offer_receipt import Signer
 from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
 from jobs.catalogue import BY_NAME, CATALOGUE
@@ -42,6 +43,8 @@ from tests.each import each
 BASE, OTHER = "eip155:8453", "eip155:84532"
 FEE_PAYER = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu"
 BINDER = Binder(bytes(range(32)))
+LONG = "https://" + "x" * 60 + ".example.com"
+SIGNER = Signer(bytes(range(32)), LONG)
 
 
 def rail(name: Rail, network: str) -> ConfiguredRail:
@@ -264,8 +267,10 @@ def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) 
 
 @each("endpoint", CATALOGUE)
 @pytest.mark.anyio
-async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> None:
-    """All its headers together have 8 KB, at a long address. What is left out for it is in the catalogue."""
+@pytest.mark.parametrize("signer", [None, SIGNER])
+async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint, signer: Signer | None) -> None:
+    """All its headers together have 8 KB, at a long address. What is left out for it is in the catalogue. Offers are signed
+    as long as there is room."""
     settings = Settings(
         evm=EvmRailSettings(pay_to="0x" + "11" * 20),
         ethereum=EthereumRailSettings(pay_to="0x" + "11" * 20),
@@ -274,7 +279,7 @@ async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> 
         xrpl=XrplRailSettings(pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd"),
     )
     all_rails = configured_rails(settings)
-    gate = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
+    gate = PaymentGate(endpoint, all_rails, LONG, BINDER, signer=signer)
     for one in all_rails:
         one.health._hear(
             SupportedKind(
