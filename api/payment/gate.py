@@ -128,6 +128,8 @@ class PaymentGate:
         self._offered = tuple(_open(_longest(offer, rail), rail) for offer, rail in self._priced)
         details = bazaar.Detail if endpoint.listed else (None,)
         for signed, detail in itertools.product(range(len(self._offered), -1, -1), details):
+            if signed and detail is bazaar.Detail.NOTHING_OF_EITHER:  # indexers need the request more than a signature
+                continue
             self._signed_offers = signed
             if detail is not None:
                 self._extensions[bazaar.KEY] = bazaar.extension(endpoint, detail)
