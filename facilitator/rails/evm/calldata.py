@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from shared.x402.erc6492 import Deployment, deployment_of
 from shared.x402.evm import EvmAuthorization, keccak256
 
 AUTHORIZATION_USED = keccak256(b"AuthorizationUsed(address,bytes32)")
@@ -34,26 +36,70 @@ def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
         + uint(authorization.valid_before)
         + authorization.nonce
     )
-    signature = authorization.signature
+    deployment = deployment_of(authorization.signature)
+    signature = deployment.signature if deployment else authorization.signature
     if authorization.signature_checked:
         v = signature[64]
         return _SETTLE_VRS + head + uint(v if v >= 27 else v + 27) + signature[:64]
     return _SETTLE_BYTES + head + uint(7 * 32) + dynamic(signature)
 
 
-def aggregate3(target: str, calls: Sequence[bytes]) -> bytes:
-    """Multicall3's call that makes these calls of one contract, each of which may fail without the others."""
-    tuples = [address_word(target) + uint(True) + uint(3 * 32) + dynamic(call) for call in calls]
-    offsets, offset = [], len(calls) * 32
+class Part(NamedTuple):
+    """One call of several that are made together."""
+
+    target: str
+    data: bytes
+    may_fail: bool = True
+
+
+def aggregate3(parts: Sequence[Part]) -> bytes:
+    """Multicall3's call that makes these calls. One that fails and may not makes all fail."""
+    tuples = [address_word(one.target) + uint(one.may_fail) + uint(3 * 32) + dynamic(one.data) for one in parts]
+    offsets, offset = [], len(parts) * 32
     for one in tuples:
         offsets.append(uint(offset))
         offset += len(one)
-    return _AGGREGATE3 + uint(32) + uint(len(calls)) + b"".join((*offsets, *tuples))
+    return _AGGREGATE3 + uint(32) + uint(len(parts)) + b"".join((*offsets, *tuples))
+
+
+def aggregated_results(content: bytes) -> list[tuple[bool, bytes]]:
+    """What Multicall3 returns: of each call whether it succeeded, and what it returned."""
+    words = [int.from_bytes(content[at : at + 32]) for at in range(0, len(content), 32)]
+    if len(words) < 2:
+        return []
+    results = []
+    for offset in words[2 : 2 + words[1]]:
+        at = 64 + offset
+        length = words[at // 32 + 2]
+        results.append((bool(words[at // 32]), content[at + 96 : at + 96 + length]))
+    return results
 
 
 def aggregated(asset: str, authorizations: Sequence[EvmAuthorization]) -> tuple[str, bytes]:
     """The contract and the call that settle several payments."""
-    return MULTICALL3, aggregate3(asset, [transfer_with_authorization(one) for one in authorizations])
+    return MULTICALL3, aggregate3([Part(asset, transfer_with_authorization(one)) for one in authorizations])
+
+
+def deploying(asset: str, authorization: EvmAuthorization, deployment: Deployment) -> tuple[str, bytes]:
+    """The contract and the call that deploy a wallet and settle its payment. If somebody deploys it before and the factory then
+    fails without taking all gas, it pays all the same."""
+    parts = [
+        Part(deployment.factory, deployment.data),
+        Part(asset, transfer_with_authorization(authorization), may_fail=False),
+    ]
+    return MULTICALL3, aggregate3(parts)
+
+
+def deploying_trial(
+    asset: str, authorization: EvmAuthorization, deployment: Deployment, digest: bytes
+) -> tuple[str, bytes]:
+    """The same for a trial that says which part fails, with the wallet's own check of its signature between the two."""
+    parts = [
+        Part(deployment.factory, deployment.data),
+        Part(authorization.payer, is_valid_signature(digest, deployment.signature)),
+        Part(asset, transfer_with_authorization(authorization)),
+    ]
+    return MULTICALL3, aggregate3(parts)
 
 
 def authorization_state(payer: str, nonce: bytes) -> bytes:

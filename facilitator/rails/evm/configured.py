@@ -36,6 +36,7 @@ def rail(settings: Settings, name: str) -> EvmRail:
         finality=own.finality,
         journal=_journal(own, name),
         channels_of=own.pay_to if own.has_channels else "",
+        factories=own.factories,
     )
 
 

@@ -67,6 +67,7 @@ class EvmRail(Rail[EvmAuthorization]):
         spacing_s: between two transactions.
         finality: of facilitator/rails/evm/finality.py.
         journal: file of what is under way; None: there is none.
+        factories: contracts, in lower case, that may deploy a wallet with its first payment.
         channels_of: the recipient whose channels are served, too; empty: none are.
     """
 
@@ -87,8 +88,10 @@ class EvmRail(Rail[EvmAuthorization]):
         finality: str = INCLUDED,
         journal: Path | None = None,
         channels_of: str = "",
+        factories: frozenset[str] = frozenset(),
     ) -> None:
         self.token = token
+        self._factories = factories
         # What reads the chain.
         self._node = node = JsonRpcNode(rpc_url)
         self._signer = signer = Signer(settler_key, token.chain_id)
@@ -173,11 +176,11 @@ class EvmRail(Rail[EvmAuthorization]):
         chain_id = number_of(await self._node.ask("eth_chainId"))
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
-        if self._budget.largest > 1:
+        if self._budget.largest > 1 or self._factories:
             code = bytes_of(await self._node.ask("eth_getCode", MULTICALL3, "latest"))
             if keccak256(code) != MULTICALL3_HASH:
                 log.warning("%s has no Multicall3: payments are settled one by one", self.network)
-                self._budget.largest = 1
+                self._budget.largest, self._factories = 1, frozenset()
         if self._channels:
             contracts = (evm_channel_ids.CONTRACT, evm_channel_ids.COLLECTOR)
             codes = await self._node.ask_all([Call("eth_getCode", (one, "latest")) for one in contracts])
@@ -223,7 +226,7 @@ class EvmRail(Rail[EvmAuthorization]):
             raise PaymentRefused("missing_eip712_domain")
         if not evm.is_payable(offer):
             raise PaymentRefused("invalid_payment_requirements")
-        return evm.check(offer, call.payment_payload.payload)
+        return evm.check(offer, call.payment_payload.payload, self._factories)
 
     async def _simulate(self, call: FacilitatorCall, payment: EvmAuthorization) -> None:
         simulated = Payment(payment)
