@@ -76,7 +76,8 @@ _NO_ANSWER = re.compile(
 """A server that could not answer. A no-match line beside it is about something else."""
 _ENDING = re.compile(
     r"\b(?:redemption|pending ?(?:delete|deletion|restore|release)|grace period|quarantine|quarantined|to be released"
-    r"|about to be (?:deleted|released)|recently (?:deleted|expired)|previous registration|expired on|cool(?:ing)?[- ]?off|auction)\b"
+    r"|about to be (?:deleted|released)|recently (?:deleted|expired)"
+    r"|previous registration|expired on|cool(?:ing)?[- ]?off|auction)\b"
 )
 """A name that had an owner until lately, and that nobody can register yet."""
 
