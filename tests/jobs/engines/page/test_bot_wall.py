@@ -6,7 +6,9 @@ import html
 from typing import Any, NamedTuple
 
 import pytest
+from lxml.html import fromstring
 
+from jobs.engines.page.bot_wall import bot_wall
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT as WEB_DIFF
 from shared.outcome import UpstreamFailed
@@ -199,6 +201,30 @@ def test_a_wall_is_not_the_page(endpoint: Any, name: str) -> None:
         with pytest.raises(UpstreamFailed) as failed:
             call(endpoint, wall.title, wall.body, wall.scripts, status, site=site)
         assert (failed.value.reason, site.left is left) == ("bot_wall", True)
+
+
+@each(
+    "line",
+    [
+        *("Performing security verification", "Please wait while we verify your browser...", "I'm not a robot"),
+        *("Your connection needs to be verified before you can proceed", "Drag the slider to complete the puzzle"),
+        *("We want to make sure it is actually you we are dealing with and not a robot.", "Bot detected."),
+        *("Our systems have detected unusual traffic from your computer network.", "Please slide to verify"),
+        *("Before you continue, we need to check that you're not a robot.", "Enter the characters you see below"),
+        *("To continue, please confirm that you're not a robot", "Je ne suis pas un robot", "Ich bin kein Roboter"),
+        *(
+            "No soy un robot",
+            "Não sou um robô",
+            "Проверка, что вы не робот",
+            "Bitte warten, Ihr Browser wird überprüft",
+        ),
+    ],
+)
+def test_what_walls_say(line: str) -> None:
+    """A line to itself on a bare page; in a longer sentence it is the page's own text."""
+    for text, is_wall in ((line, True), (f"The sign at the harbour says this: {line}", False)):
+        root = fromstring(f"<html><head><title>site</title></head><body><p>{text}</p></body></html>")
+        assert (bot_wall(root, None, text, status=200) is not None) is is_wall
 
 
 @each("name", PAGES)
