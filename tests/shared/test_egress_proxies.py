@@ -109,5 +109,5 @@ def test_a_wrong_file_is_a_sentence_without_its_content(tmp_path: Path, text: st
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     """As with every secret file."""
-    with pytest.raises(InvalidSetting, match="cannot read the egress proxy file .*there is no such file"):
+    with pytest.raises(InvalidSetting, match=r"cannot read the egress proxy file .*there is no such file"):
         read_egress_proxies(str(tmp_path / "nothing"))

@@ -79,13 +79,10 @@ class Exits:
             return Route(self, site, self._place(site))
 
     def working(self, first: int) -> Sequence[tuple[int, ProxyServer | None]]:
-        """The exits to try, by number, from this one on; None is the direct one."""
-        count = len(self._exits)
-        numbers = [(first + offset) % count for offset in range(count)]
-        found = [(number, self._exits[number]) for number in numbers]
-        return [
-            (number, proxy.server if proxy else None) for number, proxy in found if not (proxy and proxy.is_broken)
-        ][:TRIES]
+        """The exits to try, by number, from this one on; None is the direct one. While any proxy works, nothing leaves directly
+        after a proxy has failed for it."""
+        found = [(number, proxy.server if (proxy := self._exits[number]) else None) for number in self._order(first)]
+        return ([each for each in found if each[0] == first or each[1]] or found)[:TRIES]
 
     def keep(self, site: str, number: int) -> None:
         """Let a site keep an exit for a while."""
@@ -98,7 +95,7 @@ class Exits:
 
     def refused(self, route: Route) -> bool:
         """Move a site that refuses what comes by the route's exit. Returns whether the route has another exit then."""
-        others = [number for number, _ in self.working(route.number) if number != route.number]
+        others = [number for number in self._order(route.number) if number != route.number]
         if not others:
             return False
         with self._lock:
@@ -146,6 +143,12 @@ class Exits:
             state = f"does not work: {why}" if why else "works again"
             log.warning("the proxy %s of the pool %s %s", proxy.server, self.pool, state)
         proxy.is_broken = bool(why)
+
+    def _order(self, first: int) -> Sequence[int]:
+        """The numbers of the exits that are not broken, from this one on."""
+        count = len(self._exits)
+        numbers = ((first + offset) % count for offset in range(count))
+        return [number for number in numbers if not ((proxy := self._exits[number]) and proxy.is_broken)]
 
     def _place(self, site: str) -> int:
         number, until = self._places.get(site, (0, 0.0))

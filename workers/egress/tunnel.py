@@ -123,7 +123,7 @@ def _connect(connection: Connection, server: ProxyServer, deadline: float) -> No
     head = bytearray()
     while not head.endswith((b"\r\n\r\n", b"\n\n")) and len(head) < MAX_HEAD_BYTES:
         head += _exactly(connection, 1, deadline)  # what comes behind it is the host's
-    answer = _STATUS.match(head)
+    answer = _STATUS.match(head) if len(head) < MAX_HEAD_BYTES else None
     status = int(answer[1]) if answer else 0
     if status == _HOST_LATE:
         raise TimeoutError

