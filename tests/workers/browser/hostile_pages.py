@@ -1,6 +1,6 @@
 """Hostile pages, each with the ends that it may have.
 
-`python -m tests.workers.browser.hostile_pages 3` renders all of them three times, and with `socks5` or `http` behind it through a
+`python -m tests.workers.browser.hostile_pages 3` renders all of them three times, with `socks5` or `http` behind it through a
 real proxy.
 
 Each page is a small site under a path of its own: links are relative. In its texts, CANARY is the port of sockets on 127.0.0.1

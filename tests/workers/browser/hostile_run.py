@@ -7,7 +7,7 @@ import gc
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
@@ -120,9 +120,7 @@ def _ends(rendered: list[Rendered]) -> str:
 class Run:
     """A browser, a site with all pages, and canaries."""
 
-    def __init__(
-        self, names: NameServer, canaries: Canaries, site: Site, exits: Exits, groups: Collection[str]
-    ) -> None:
+    def __init__(self, names: NameServer, canaries: Canaries, site: Site, exits: Exits) -> None:
         self._names, self._canaries, self._site = names, canaries, site
         names.addresses("private.example.com", "127.0.0.1")
         names.addresses("mixed.example.com", ADDRESS, "127.0.0.1")
@@ -131,10 +129,10 @@ class Run:
         self._browser = ChromiumBrowser(connector, SITE, configured="", agent="test", pages=AT_ONCE)
         self._before = _children()
         self._namespaces = Namespaces()
-        self._groups = {group: pages for group, pages in GROUPS.items() if group in groups}
+        self._exits = exits
         self.report = Report()
         site.add("/ordinary", "<p>still here</p>")
-        for group, pages in self._groups.items():
+        for group, pages in GROUPS.items():
             for name, page in pages.items():
                 for path, content in page.pages.items():
                     site.pages[f"/{group}/{name}/{path}".replace(" ", "-")] = _with_port(content, canaries.port)
@@ -146,9 +144,11 @@ class Run:
         try:
             self._check_ordinary()
             memory, began = _resident(), time.monotonic()
-            todo = [(group, name) for _ in range(times) for group, pages in self._groups.items() for name in pages]
+            todo = [(group, name) for _ in range(times) for group, pages in GROUPS.items() for name in pages]
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
                 for is_busy, seconds in ((True, busy_s), (False, settle_s)):
+                    if not is_busy and self._exits.pool:
+                        self._exits.keep("site.example.com", 1)
                     with _settling(seconds):
                         those = [named for named in todo if _is_busy(*named) is is_busy]
                         report.rendered += threads.map(lambda named: self._render(*named), those)
@@ -266,26 +266,24 @@ def _is_busy(group: str, name: str) -> bool:
     return group in BUSY and GROUPS[group][name].ends == (READ,)
 
 
-def run(
-    times: int = 1, *, settle_s: float, busy_s: float, scheme: Scheme | None = None, groups: Collection[str] = GROUPS
-) -> Report:
+def run(times: int = 1, *, settle_s: float, busy_s: float, scheme: Scheme | None) -> Report:
     """Render all pages.
 
     Args:
-        scheme: of a real proxy that every connection leaves by; None: they leave directly.
-        groups: of pages.
         settle_s: seconds until a page is read that does not rest.
         busy_s: the same for those of which no more is seen later: they only take processor time.
+        scheme: of a real proxy, through which all other pages are called. It could call everybody, and is given the site's
+            address alone. None: there is no proxy.
     """
     canaries, site = Canaries(), Site(ADDRESS)
     try:
         with NameServer() as names, real_proxy() as proxy:
-            exits = Exits("render", proxy.always(scheme)) if scheme else Exits()
-            report = Run(names, canaries, site, exits, groups).run(times, settle_s, busy_s)
+            exits = Exits("render", proxy.after_refusal(scheme), lambda: 0.0) if scheme else Exits()
+            report = Run(names, canaries, site, exits).run(times, settle_s, busy_s)
             given = set(proxy.asked)
-            if given != ({(ADDRESS, site.port)} if scheme else set()):
-                report.violations.append(f"the proxy was given {given}")
-            return report
+        if given != ({(ADDRESS, site.port)} if scheme else set()):
+            report.violations.append(f"the proxy was given {given}")
+        return report
     finally:
         site.close()
         canaries.close()

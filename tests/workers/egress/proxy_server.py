@@ -10,7 +10,9 @@ import select
 import socket
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from shared.settings.egress_proxies import PoolProxies, ProxyServer
 from tests.workers.egress.hostile import head_of
@@ -52,6 +54,13 @@ class RealProxy:
     def after_refusal(self, scheme: Scheme) -> PoolProxies:
         """Proxies of a pool that uses this one after a refusal."""
         return PoolProxies((self.server(scheme),), is_always=False)
+
+    def file(self, folder: Path, pool: str, scheme: Scheme, use: str) -> str:
+        """The path of a file of COINSLOT_EGRESS_PROXY_FILE that names this proxy for a pool."""
+        path = folder / "proxies.toml"
+        url = f"{scheme}://{USER}:{quote(PASSWORD, safe='')}@{PLACE}:{self.port}"
+        path.write_text(f'[{pool}]\nuse = "{use}"\nproxies = ["{url}"]\n')
+        return str(path)
 
     def serve(self, client: socket.socket) -> None:
         """Serve one client."""

@@ -7,11 +7,14 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jobs.hosts import PublicUrl
+from ops.counted import CountedSeries
+from shared.observability.metrics import Metrics
 from shared.outcome import BlockedAddress, JobFailure, Unavailable, UpstreamFailed
 from shared.settings.egress_proxies import PoolProxies, ProxyServer
 from tests.each import each
@@ -26,6 +29,7 @@ from workers.egress.connect import Connector
 from workers.egress.exits import EVERY_S, REMEMBER_S, Exits
 from workers.egress.http import HttpClient
 from workers.egress.tunnel import ProxyFailed
+from workers.main import create_broker
 
 HOST = "a.example.com"
 HOSTS = {HOST: ADDRESS, "six.example.com": "::1", "inside.example.com": "127.0.0.1", "b.example.com": ADDRESS}
@@ -368,3 +372,46 @@ def test_a_failure_of_one_host_is_one_line_of_the_log(proxy: RealProxy, caplog: 
     assert [record.getMessage().partition(" of ")[2] for record in caplog.records] == [
         "the pool net failed for a host: it answers CONNECT with status 403"
     ]
+
+
+def test_connections_and_repeated_requests_are_counted(
+    proxy: RealProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By pool and result."""
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
+    counting = Metrics()
+    counting.start(str(tmp_path))
+    for place in ("connect", "exits"):
+        monkeypatch.setattr(f"workers.egress.{place}.metrics", counting)
+    connecting, _ = of(proxy.after_refusal("http"))
+    with server(Picky(FORBIDDEN)) as port:
+        assert status(client(connecting), port) == 200
+    for answer in (502, 403):
+        proxy.answer = answer
+        failure(of(proxy.always("http"))[0])
+    counted = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in CountedSeries(tmp_path).read()
+        for sample in family.samples
+        if "egress" in sample.name
+    }
+    assert counted == {
+        ("coinslot_egress_rerouted_total", "net"): 1,
+        **{("coinslot_egress_proxied_total", "net", each): 1 for each in ("connected", "unreachable", "failed")},
+    }
+
+
+def test_a_worker_with_a_wrong_file_ends_with_a_sentence(
+    clean_redis: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it fetches anything."""
+    (tmp_path / "key").write_text("11" * 32)
+    (tmp_path / "proxies").write_text('[net]\nuse = "often"')
+    for name, value in {
+        **dict.fromkeys(("LEDGER_URL", "QUEUE_URL"), clean_redis),
+        "KEY_FILE": str(tmp_path / "key"),
+        "EGRESS_PROXY_FILE": str(tmp_path / "proxies"),
+    }.items():
+        monkeypatch.setenv(f"COINSLOT_{name}", value)
+    with pytest.raises(SystemExit, match=r"^coinslot worker: COINSLOT_EGRESS_PROXY_FILE: .* needs use = "):
+        create_broker()
