@@ -35,6 +35,7 @@ from tests.workers.egress.proxy_server import real_proxy
 from tests.workers.warm_pool import warm_pool
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
+from workers.egress.exits import Exits
 from workers.execute import execute
 from workers.ports import WorkerPorts
 
@@ -592,7 +593,7 @@ def test_the_real_youtube(rogue: Rogue) -> None:
     """Without a base of its own every host is asked where it is."""
     rogue.offer([rogue.track(url="https://video.google.com/timedtext?v=a")])
     pages = Recorder(rogue)
-    fetch(YouTubeCaptions(pages, base=Settings().youtube_url))
+    fetch(YouTubeCaptions(pages, base=Settings().youtube_url, route=lambda: Exits().route("www.youtube.com")))
     assert pages.asked == [
         f"https://www.youtube.com/watch?v={ID}",
         "https://www.youtube.com/youtubei/v1/player?key=k",

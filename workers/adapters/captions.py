@@ -13,7 +13,6 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import ada_url
@@ -28,7 +27,7 @@ from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, CaptionTrack, Pages
 from jobs.youtube.videos import SITE
 from shared.outcome import BlockedAddress, UpstreamFailed
-from workers.egress.exits import Exits, Route
+from workers.egress.exits import Route
 from workers.egress.upstreams import FAILING, Upstreams
 
 MAX_PAGE_BYTES = 4 << 20
@@ -86,8 +85,8 @@ class YouTubeCaptions:
 
     Args:
         base: the URL that replaces https://www.youtube.com.
-        route: gives the route of the next requests, on which a second fetch leaves by another exit when YouTube refuses the
-            first one (workers/egress/exits.py).
+        route: gives the route of the next requests. A fetch that YouTube refuses is made once more by the next exit
+            (workers/egress/exits.py).
     """
 
     def __init__(
@@ -95,13 +94,13 @@ class YouTubeCaptions:
         pages: Pages,
         *,
         base: str,
-        route: Callable[[], Route] | None = None,
+        route: Callable[[], Route],
         upstreams: Upstreams | None = None,
         on_open: Callable[[float], None] | None = None,
     ) -> None:
         self._pages = pages
         self._base = base
-        self._route = route or partial(Exits().route, base)
+        self._route = route
         self._upstreams = upstreams or Upstreams(
             at_once=AT_ONCE,
             failures=8,

@@ -17,6 +17,9 @@ from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 from workers.egress.tunnel import ProxyFailed, open_tunnel
 
+NO_WAY = "This service's own way to other hosts does not work now."
+"""What a caller is told of proxies that do not work."""
+
 
 class Connector:
     """Resolves, checks and connects in one step: the name is not resolved again between the check and the connection.
@@ -53,14 +56,14 @@ class Connector:
         """
         addresses = self._resolver.addresses(host, deadline=deadline)
         route = route or self.route(host)
-        failure: JobFailure = Unavailable("This service's own way to other hosts does not work now.")
+        failure: JobFailure = Unavailable(NO_WAY)
         exits = self._exits.working(route.number)
         for left, (number, server) in zip(range(len(exits), 0, -1), exits, strict=True):
             now = time.monotonic()
             try:
                 connected = self._connected(host, addresses, port, server, now + (deadline - now) / left)
             except ProxyFailed:
-                failure = Unavailable("This service's own way to other hosts does not work now.")
+                failure = Unavailable(NO_WAY)
             except UpstreamFailed as failed:
                 failure = failed
             else:
