@@ -16,13 +16,16 @@ from jobs.hosts import PublicUrl
 from ops.counted import CountedSeries
 from shared.observability.metrics import Metrics
 from shared.outcome import BlockedAddress, JobFailure, Unavailable, UpstreamFailed
+from shared.pools import Pool
 from shared.settings.egress_proxies import PoolProxies, ProxyServer
+from shared.settings.service import Settings
 from tests.each import each
 from tests.sites import on_any_port
 from tests.workers.egress.hostile import Calls, connector, head_of, saying
 from tests.workers.egress.name_server import NameServer
 from tests.workers.egress.proxy_server import PASSWORD, PLACE, USER, RealProxy, Scheme, real_proxy
 from tests.workers.servers import ADDRESS, server
+from workers.children import ChildPool
 from workers.egress import exits as module
 from workers.egress import tunnel
 from workers.egress.connect import Connector
@@ -30,6 +33,7 @@ from workers.egress.exits import EVERY_S, REMEMBER_S, Exits
 from workers.egress.http import HttpClient
 from workers.egress.tunnel import ProxyFailed
 from workers.main import create_broker
+from workers.ports import WorkerPorts
 
 HOST = "a.example.com"
 HOSTS = {HOST: ADDRESS, "six.example.com": "::1", "inside.example.com": "127.0.0.1", "b.example.com": ADDRESS}
@@ -415,3 +419,13 @@ def test_a_worker_with_a_wrong_file_ends_with_a_sentence(
         monkeypatch.setenv(f"COINSLOT_{name}", value)
     with pytest.raises(SystemExit, match=r"^coinslot worker: COINSLOT_EGRESS_PROXY_FILE: .* needs use = "):
         create_broker()
+
+
+@each(("use", "has_route"), [("always", False), ("after_refusal", True)])
+def test_a_pool_that_leaves_by_proxies_alone_needs_no_route(
+    proxy: RealProxy, tmp_path: Path, use: str, has_route: bool
+) -> None:
+    """Of its own. Other pools need theirs, and have no proxies."""
+    ports = WorkerPorts(Settings(egress_proxy_file=proxy.file(tmp_path, "net", "http", use)), ChildPool())
+    assert ports.live_ports(Pool.NET) == (ports.exits["net"], ports.egress_health if has_route else ports.dns_health)
+    assert ports.live_ports(Pool.WHOIS) == (ports.egress_health,)
