@@ -38,6 +38,7 @@ from shared.servers.ledger_servers import check_server, connect_ledger
 from shared.servers.ledger_start import WrongLedger
 from shared.servers.redis_connection import connect
 from shared.settings.cdp_key import read_cdp_key
+from shared.settings.egress_proxies import read_egress_proxies
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import is_exposed, read_headers, read_key, read_secret
 from shared.settings.service import PREFIX, InvalidSetting, Settings
@@ -140,6 +141,8 @@ def _key_files(settings: Settings) -> Findings:
             yield _file(f"settler key of {name}", path, network.read_settler_key)
     if settings.dashboard_redis_url:
         yield _file("dashboard password", settings.dashboard_password_file, read_secret)
+    if settings.egress_proxy_file:
+        yield _egress_proxies(settings.egress_proxy_file)
     for name, rail in settings.rails.items():
         secrets = [(name, rail.facilitator_headers_file, rail.facilitator_cdp_key_file)]
         if isinstance(rail, EvmRailSettings):
@@ -158,6 +161,18 @@ def _file(about: str, path: Any, read: Callable[[Any], object]) -> Finding:
     except InvalidSetting as error:
         return Finding("fail", about, str(error))
     return _private(about, Path(path))
+
+
+def _egress_proxies(path: str) -> Finding:
+    """Whether the file can be used, and by whom it is. Of a proxy nothing is shown."""
+    found = _file("egress proxies", path, read_egress_proxies)
+    if found.level != "ok":
+        return found
+    pools = (
+        f"{len(proxies.servers)} for {pool}, {'always' if proxies.is_always else 'after a refusal'}"
+        for pool, proxies in read_egress_proxies(path).items()
+    )
+    return found._replace(detail=f"{'; '.join(pools)}. {found.detail}")
 
 
 def _private(about: str, path: Path) -> Finding:

@@ -197,7 +197,10 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
         with contextlib.suppress(RedisError):  # then the API sells on, and the worker refuses each call
             broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
 
-    ports = WorkerPorts(settings, children, close)
+    try:
+        ports = WorkerPorts(settings, children, close)
+    except InvalidSetting as error:
+        sys.exit(f"coinslot worker: {error}")
     sold = {endpoint.pool for endpoint in catalogue}
     port_monitor = PortMonitor(lambda pool: ports.live_ports(pool) if pool in sold else ())
     confinement = ConfinementMonitor(

@@ -155,6 +155,9 @@ class Settings:
     """Networks that are never connected to beside those that are not public: your own addresses, ``198.51.100.7/32,...``."""
     egress_ports: str = setting("", anything)
     """Ports beside those that URLs and ssl-info may name anyway (jobs/hosts.py), ``8000,...``."""
+    egress_proxy_file: str = setting("", anything)
+    """TOML file of the proxies by which the pools youtube, render and net call out (shared/settings/egress_proxies.py). It has
+    passwords: keep it readable for the workers alone."""
     ca_file: str = setting("", anything)
     """PEM file of certificate authorities that are trusted beside the public ones."""
     whois_iana: str = setting("whois.iana.org:43", anything)

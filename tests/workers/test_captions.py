@@ -26,14 +26,17 @@ from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, Context, Page
 from jobs.youtube.endpoint import ENDPOINT, Request, run
 from jobs.youtube.tracks import chosen
-from shared.outcome import UpstreamFailed
+from shared.outcome import Failed, UpstreamFailed
 from shared.pools import Pool
 from shared.settings.service import PREFIX, Settings
 from tests.time_limits import SLACK_S
 from tests.workers.egress.hostile import Canary
+from tests.workers.egress.proxy_server import real_proxy
 from tests.workers.warm_pool import warm_pool
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
+from workers.egress.exits import Exits
+from workers.execute import execute
 from workers.ports import WorkerPorts
 
 OTHER = "127.77.31.2"
@@ -175,8 +178,9 @@ def canary(rogue: Rogue) -> Iterator[Canary]:
         assert listening.calls == 0
 
 
-def real(url: str, children: ChildPool) -> WorkerPorts:
-    return WorkerPorts(Settings(youtube_url=url, egress_allow=f"{OTHER}/32"), children)
+def real(url: str, children: ChildPool, proxies: str = "") -> WorkerPorts:
+    settings = Settings(youtube_url=url, egress_allow=f"{OTHER}/32", egress_proxy_file=proxies)
+    return WorkerPorts(settings, children)
 
 
 def fetch(captions: YouTubeCaptions, *, limit_s: float = PATIENCE_S, lang: str | None = None) -> CaptionedVideo:
@@ -510,6 +514,64 @@ def test_a_base_with_a_path(rogue: Rogue, children: ChildPool) -> None:
     ]
 
 
+@pytest.mark.parametrize("block", ["robot", "429", "nothing"])
+def test_a_fetch_that_youtube_refuses_is_made_once_more_through_a_proxy(
+    rogue: Rogue, children: ChildPool, tmp_path: Path, block: str
+) -> None:
+    """Whole, by one exit, which the next fetch keeps. The circuit sees the second one alone."""
+    player, document = rogue.player, rogue.document
+    robot = {"playabilityStatus": {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you're not a bot"}}
+    refuses = {
+        "robot": ("player", rogue.says(text=json.dumps(robot))),
+        "429": ("page", rogue.says(status=429)),
+        "nothing": ("document", rogue.says(text="")),
+    }
+    with real_proxy() as proxy:
+
+        def first(refusal: Answer, usual: Answer) -> Answer:
+            async def answer(request: web.Request) -> web.StreamResponse:
+                return await (usual if proxy.asked else refusal)(request)
+
+            return answer
+
+        step, refusal = refuses[block]
+        usual = {"player": player, "document": document, "page": rogue.page}[step]
+        setattr(rogue, step, first(refusal, usual))
+        captions = real(rogue.url, children, proxy.file(tmp_path, "youtube", "http", "after_refusal")).captions
+        assert fetch(captions).title == "T"
+        assert len(proxy.asked) == 3
+        direct = {"robot": 2, "429": 1, "nothing": 3}[block]
+        assert len(rogue.asked) == direct + 3
+        fetch(captions)
+        assert len(proxy.asked) == 6
+        assert captions._upstreams._upstreams["YouTube"].failures == 0
+
+
+def test_a_video_that_has_no_captions_is_not_asked_for_through_a_proxy(
+    rogue: Rogue, children: ChildPool, tmp_path: Path
+) -> None:
+    """Its refusal is the video's, not of our address."""
+    rogue.data = {"playabilityStatus": {"status": "OK"}, "videoDetails": {"title": "T"}}
+    with real_proxy() as proxy:
+        captions = real(rogue.url, children, proxy.file(tmp_path, "youtube", "socks5", "after_refusal")).captions
+        assert failure(captions).reason == "captions_disabled"
+        assert proxy.connections == 0
+
+
+def test_proxies_that_do_not_work_are_our_fault(rogue: Rogue, children: ChildPool, tmp_path: Path) -> None:
+    """The call may be repeated, free, and the pool takes no more of them. Nobody is called directly."""
+    with real_proxy() as proxy:
+        ports = real(rogue.url, children, proxy.file(tmp_path, "youtube", "http", "always"))
+        proxy.credentials = ("another", "password")
+        request = Request(url=f"https://youtu.be/{ID}")
+        result = execute(ENDPOINT, msgspec.json.encode(request), Context("0x0", ports))
+        assert isinstance(result, Failed)
+        assert (result.code, result.reason, result.retryable) == ("unavailable", None, True)
+        assert ENDPOINT.fault_of(result.code, result.reason) == "ours"
+        assert ports.live_ports(Pool.YOUTUBE)[0].unavailable_reason() == "no_proxy"
+    assert rogue.asked == []
+
+
 class Recorder:
     """jobs.ports.Pages, without a network."""
 
@@ -531,7 +593,7 @@ def test_the_real_youtube(rogue: Rogue) -> None:
     """Without a base of its own every host is asked where it is."""
     rogue.offer([rogue.track(url="https://video.google.com/timedtext?v=a")])
     pages = Recorder(rogue)
-    fetch(YouTubeCaptions(pages, base=Settings().youtube_url))
+    fetch(YouTubeCaptions(pages, base=Settings().youtube_url, route=lambda: Exits().route("www.youtube.com")))
     assert pages.asked == [
         f"https://www.youtube.com/watch?v={ID}",
         "https://www.youtube.com/youtubei/v1/player?key=k",

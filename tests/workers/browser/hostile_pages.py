@@ -1,6 +1,7 @@
 """Hostile pages, each with the ends that it may have.
 
-`python -m tests.workers.browser.hostile_pages 3` renders all of them three times.
+`python -m tests.workers.browser.hostile_pages 3` renders all of them three times, with `socks5` or `http` behind it through a
+real proxy.
 
 Each page is a small site under a path of its own: links are relative. In its texts, CANARY is the port of sockets on 127.0.0.1
 and ::1 that nobody may call, and SITE is the site's own port. Names under `silent.example.com` may not even be resolved.
@@ -434,4 +435,4 @@ GROUPS: Mapping[str, Mapping[str, Hostile]] = {
 if __name__ == "__main__":
     from tests.workers.browser.hostile_run import main
 
-    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 1))
+    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 1, *sys.argv[2:]))

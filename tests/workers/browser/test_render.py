@@ -24,6 +24,7 @@ from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, SITE, Render
 from tests.workers.browser.namespaces import renderers
 from tests.workers.browser.site import Content, Site
+from tests.workers.egress.proxy_server import RealProxy
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser import render as rendering
 
@@ -441,3 +442,22 @@ def test_addresses_that_are_not_public(render: Render, site: Site) -> None:
     """Are refused as the page itself."""
     with pytest.raises(BlockedAddress):
         render(host="inside.example.com")
+
+
+def test_a_site_that_refuses_us_is_called_through_the_proxy(
+    browser: ChromiumBrowser, render: Render, site: Site, proxy: RealProxy
+) -> None:
+    """With everything that the page loads, from whatever host, and until it refuses that, too."""
+    url = public_url(f"http://site.example.com:{site.port}/", SITE)
+    site.add("/", f"<p>text</p><script src=http://other.example.org:{site.port}/script></script>")
+    site.add("/script", "document.body.append('loaded')", "text/javascript")
+    proxy.asked.clear()
+    direct = render()
+    assert (direct.exit, proxy.asked) == (0, [])
+    assert browser.refused(url, direct)
+    through = render()
+    assert "loaded" in through.html
+    assert (through.exit, set(proxy.asked)) == (1, {(ADDRESS, site.port)})
+    assert len(proxy.asked) >= 2
+    assert browser.refused(url, through)
+    assert render().exit == 0
