@@ -44,8 +44,8 @@ def _search(layer: Layer, kinds: Collection[PiiKind]) -> list[Span]:
     text, labels = layer.text, Labels(layer.text)
     is_phone_wanted = "phone" in kinds
     found: list[Span] = []
-    if is_phone_wanted or "email" in kinds:
-        found += emails.find(text)
+    addresses = emails.find(text) if is_phone_wanted or "email" in kinds else []
+    found += addresses
     if is_phone_wanted or "ipv4" in kinds:
         found += ipv4.find(text, labels, exempt.paths(text))
     if is_phone_wanted or "hex_secret" in kinds:
@@ -60,7 +60,7 @@ def _search(layer: Layer, kinds: Collection[PiiKind]) -> list[Span]:
             taken = bytearray(len(text))
             for span in found:
                 taken[span.start : span.end] = b"\1" * (span.end - span.start)
-            found += phones.find(text, [group for group in digits if not taken[group.start]], labels)
+            found += phones.find(text, [group for group in digits if not taken[group.start]], labels, addresses)
     return merge(span for span in found if span.kind in kinds)
 
 
