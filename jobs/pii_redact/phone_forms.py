@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 from jobs.engines.text.linear import compiled
@@ -16,7 +17,7 @@ _USUAL_SHAPES = compiled(
 )
 _NATIONAL_SHAPES = compiled("[1-5](?:-[2-8]){1,4}")
 _BEHIND_AREA = compiled("[234]-(?:[34]-[34]|4-5|3-2-2|3-3-[34]|2-3-[34]|4-[45]|[79])|[1-4]-3-3-2-2|3-2-2-2")
-_YEARS = compiled("[0-9]?(?:(?:19|20)[0-9]{2}){2}")
+_CENTURIES = ("19", "20")
 _THOUSANDS = compiled("[123](?:-3)+")
 _IMPOSSIBLE_AREAS = ("000", "001")
 _MIN_MARKED = 8
@@ -75,7 +76,7 @@ def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
         return False  # an American postal code; a range
     if gaps == ["/"] and shape == "5-5" and digits[0] != "0":
         return False  # two groups of five digits
-    if shape.endswith("4-4") and _YEARS.fullmatch(digits):
+    if _are_years(digits, shape):
         return False
     if set(shape) == {"2", "-"} and ((len(digits) == 8 and set(gaps) == {"-"}) or _is_counted(digits)):
         return False  # bytes, pages, sizes; a phone in fours has a hyphen only after the area code
@@ -103,6 +104,7 @@ def is_bare(digits: str) -> bool:
     return (plans.is_nanp(digits) and not digits.startswith(_CONSTANTS)) or plans.is_bare_mobile(digits)
 
 
+@lru_cache(1024)
 def is_usual(shape: str) -> bool:
     """Whether any country writes numbers in such groups."""
     return _USUAL_SHAPES.fullmatch(shape) is not None
@@ -110,9 +112,19 @@ def is_usual(shape: str) -> bool:
 
 def may_be_national(digits: str, shape: str, gaps: list[str]) -> bool:
     """Whether grouped digits may be a number of a country that the rest of the text names."""
-    if gaps == ["."] or _YEARS.fullmatch(digits) or (set(shape) == {"2", "-"} and _is_counted(digits)):
+    if gaps == ["."] or _are_years(digits, shape) or (set(shape) == {"2", "-"} and _is_counted(digits)):
         return False
+    return _is_national_shape(shape)
+
+
+@lru_cache(1024)
+def _is_national_shape(shape: str) -> bool:
     return _NATIONAL_SHAPES.fullmatch(shape) is not None
+
+
+def _are_years(digits: str, shape: str) -> bool:
+    """Whether the last two groups are years."""
+    return shape.endswith("4-4") and digits[-8:-6] in _CENTURIES and digits[-4:-2] in _CENTURIES
 
 
 def is_thousands(shape: str, gaps: list[str]) -> bool:

@@ -166,9 +166,9 @@ class _Search:
         if not may_be_national(item.digits, item.shape, gaps):
             return False
         if (
-            _extension_length(self._text, end)
-            or phone_words.says_reached(self._text, start, end)
+            phone_words.says_reached(self._text, start, end)
             or self._neighbours.has_address_beside(start, end)
+            or _extension_length(self._text, end)
         ):
             return True
         return not is_thousands(item.shape, gaps) and phone_words.may_be_reached(self._text, start, end)

@@ -55,8 +55,8 @@ def is_version(head: str, rest: str, *, is_private: bool) -> bool:
         return name not in _PROTOCOLS and _is_among_products(product[1] or "", rest)
     if is_private:
         return False
-    name = _AFTER_SPACE.fullmatch(head) or _JOINED.fullmatch(head)
-    if name and (name[1] or "").lower() in _PROGRAMS:
+    word = _AFTER_SPACE.fullmatch(head) or _JOINED.fullmatch(head)
+    if word and (word[1] or "").lower() in _PROGRAMS:
         return True
     words = _TWO_WORDS.fullmatch(head)
     return words is not None and (words[1] or "").lower() in _PROGRAMS and (words[2] or "").lower() in _PARTS
