@@ -20,8 +20,9 @@ _FOR_PASSWORDS = (
     "|salasana|пароль|密码|密碼|パスワード|비밀번호|pwd|[_-]pass\\b"
 )
 _FOR_KEYS = (
-    "secret|token|credentials?|authorization|bearer"
-    "|(?:api|app|access|account|auth|client|encryption|license|master|private|service|session|shared|signing|storage)[_ -]?key"
+    "(?:api|app|access|account|auth|client|encryption|license|master|private|secret|service|session|shared|signing|storage)"
+    "[_ -]?key"
+    "|secret|token|credentials?|authorization|bearer|key"
 )
 _VALUE = r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|([^\s\"'`]{1,256}))"
 _ASSIGNED = compiled(
@@ -47,22 +48,23 @@ _OTHER_THINGS = names(
 """Last words of a name that make it one for something else: `token_count`, `secretName`, `password_file`."""
 _PLACES = tuple(
     word + joint
-    for word in (
+    for lower in (
         "next",
-        "Next",
-        "NEXT",
         "page",
-        "Page",
         "change",
-        "Change",
         "continuation",
-        "Continuation",
         "sync",
         "resume",
+        "idempotency",
+        "public",
+        "primary",
+        "foreign",
+        "cache",
     )
-    for joint in ("", "_", "-")
+    for word in (lower, lower.title(), lower.upper())
+    for joint in ("", "_", "-", " ")
 )
-"""Words before "token" that make it a place in a list."""
+"""Words before "token" and "key" that make them a place in a list, or the name of something."""
 _REACH = 16
 """As long as the longest of them."""
 _NOT_VALUES = names(
@@ -84,6 +86,10 @@ _MIN_PASSWORD = 4
 _MIN_KEY = 10
 _MIN_ENTROPY = 2.9
 """Bits for each character. Words and numbers have less."""
+_MIN_RANDOM = 16
+_MIN_DIGITS = 4
+_MIN_RANDOM_ENTROPY = 3.5
+"""For a value after the word "key" alone."""
 
 
 def find(text: str) -> Iterator[tuple[int, int]]:
@@ -117,6 +123,9 @@ def _is_secret(text: str, match: Match, start: int, end: int, *, is_quoted: bool
     if not _is_of_name(name, ending) or text[max(0, match.start() - _REACH) : match.start()].endswith(_PLACES):
         return False
     value, sign = text[start:end], match[3] or ""
+    if name.lower() == "key":
+        is_word = match.start() == 0 or not text[match.start() - 1].isalpha() or name[0] == "K"
+        return is_word and _is_random(value)
     if _PASSWORD.fullmatch(name) is None:
         return _may_be_key(value)
     if not _may_be_password(value) or (sign == " is " and value.isalpha()):
@@ -161,6 +170,14 @@ def _may_be_key(value: str) -> bool:
     if value.startswith(_TEMPLATE) or not any(char.isdigit() for char in value):
         return False
     return _entropy(value) >= _MIN_ENTROPY
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value looks random even after a name that says little: letters and digits only, and of many different ones."""
+    cases = value.lower() != value, value.upper() != value
+    is_mixed = all(cases) or sum(char.isdigit() for char in value) >= _MIN_DIGITS
+    is_long = len(value) >= _MIN_RANDOM and value.rstrip("=").isalnum()
+    return is_long and is_mixed and _may_be_key(value) and _entropy(value) >= _MIN_RANDOM_ENTROPY
 
 
 def _entropy(value: str) -> float:

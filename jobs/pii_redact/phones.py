@@ -39,6 +39,8 @@ _MOST_LOCAL = 11
 """Digits of a local number, with its area code."""
 _MIN_UNKNOWN = 11
 """Digits with a plus sign, a calling code and a length that its country does not have. Shorter ones may be amounts."""
+_MIN_EXTENDED = 9
+"""Digits before an extension. A shorter one may be a size: 1920 1080 x2."""
 _MIN_BARE = 8
 """Digits of a number without separators, from a country that the text names."""
 _DATE = compiled(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
@@ -135,9 +137,7 @@ class _Search:
             if item.last == first:
                 if self._is_bare(first, item.digits, Label.PHONE if is_labelled else label):
                     return first
-            elif is_grouped(item.digits, item.shape, self._run.gaps[first : item.last]) or self._is_of_neighbours(
-                first, item
-            ):
+            elif self._is_grouped(first, item):
                 return item.last
             if is_labelled and is_usual(item.shape) and len(item.digits) <= plans.MAX_DIGITS:
                 return self._with_rest(item, candidates)
@@ -168,14 +168,18 @@ class _Search:
         if (
             phone_words.says_reached(self._text, start, end)
             or self._neighbours.has_address_beside(start, end)
-            or _extension_length(self._text, end)
+            or (len(item.digits) >= _MIN_EXTENDED and _extension_length(self._text, end))
         ):
             return True
         return not is_thousands(item.shape, gaps) and phone_words.may_be_reached(self._text, start, end)
 
+    def _is_grouped(self, first: int, item: _Candidate) -> bool:
+        gaps = self._run.gaps[first : item.last]
+        return is_grouped(item.digits, item.shape, gaps) or self._is_of_neighbours(first, item)
+
     def _is_of_neighbours(self, first: int, item: _Candidate) -> bool:
         """Whether grouped digits are a number of a country that the rest of the text names, and no word contradicts."""
-        if not self._neighbours.has_country_of(item.digits):
+        if not self._neighbours.has_country_of(item.digits, is_grouped=True):
             return False
         if not may_be_national(item.digits, item.shape, self._run.gaps[first : item.last]):
             return False
@@ -209,12 +213,15 @@ class _Search:
                 valid = last
                 if last + 1 < len(groups) and self._lasts[last + 1] is not None:
                     break  # the next group starts a number itself
-            elif self._run.after(last) not in ("-", ".") and (
-                plans.is_possible(digits)
-                or (last == len(groups) - 1 and _MIN_UNKNOWN <= len(digits) <= plans.MAX_DIGITS)
-            ):
-                possible = last if plans.country_code(digits) else None
+            elif self._run.after(last) in ("-", "."):
+                continue
+            elif plans.is_possible(digits) or (last == len(groups) - 1 and self._may_be_unknown(digits)):
+                possible = last
         return possible if valid is None else valid
+
+    def _may_be_unknown(self, digits: str) -> bool:
+        """Whether digits with a plus sign are a phone, although their country has no numbers of this length."""
+        return _MIN_UNKNOWN <= len(digits) <= plans.MAX_DIGITS and plans.country_code(digits) is not None
 
     def _candidates(self, first: int, is_labelled: bool) -> list[_Candidate]:
         groups, gaps = self._run.groups, self._run.gaps
@@ -250,7 +257,9 @@ class _Search:
             return False
         if is_bare(digits) or (near is Label.PHONE and 10 <= len(digits) <= 12):
             return True
-        return len(digits) >= _MIN_BARE and not _DATE.fullmatch(digits) and self._neighbours.has_country_of(digits)
+        if len(digits) < _MIN_BARE or _DATE.fullmatch(digits):
+            return False
+        return self._neighbours.has_country_of(digits, is_grouped=False)
 
     def _may_begin(self, first: int, last: int, *, follows_number: bool) -> bool:
         """Whether the text before this place allows a number to begin here."""

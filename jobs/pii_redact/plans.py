@@ -13,6 +13,7 @@ from typing import NamedTuple
 from jobs.engines.text.linear import Compiled, PatternSet, compiled
 
 NANP_CODE = 1
+_MANY_LENGTHS = 5
 MAX_DIGITS = 15
 """ITU-T E.164, without an international prefix."""
 
@@ -223,6 +224,7 @@ def is_bare_mobile(digits: str) -> bool:
 class _Country(NamedTuple):
     lengths: frozenset[int]
     number: Compiled
+    trunk: str
 
 
 @cache
@@ -240,7 +242,7 @@ def _country(code: int) -> _Country | None:
     assert metadata.general_desc is not None
     patterns = [pattern for region in regions if region != "001" for pattern in _patterns(region)]
     number = "|".join(patterns) or metadata.general_desc.national_number_pattern or ""
-    return _Country(frozenset(metadata.general_desc.possible_length), compiled(number))
+    return _Country(frozenset(metadata.general_desc.possible_length), compiled(number), metadata.national_prefix or "")
 
 
 def country_code(digits: str) -> int | None:
@@ -267,6 +269,17 @@ def code_of_region(region: str) -> int | None:
 def is_valid(digits: str) -> bool:
     """Whether digits with a calling code are a number that may be in use there."""
     return any(country.number.fullmatch(number) for country, number in _readings(digits))
+
+
+def is_at_home(code: int, digits: str, *, is_grouped: bool) -> bool:
+    """Whether digits are a number of a country, as people write it there: with the trunk digits.
+
+    Grouped digits may be without them, if the country's numbers do not have many lengths. Else nearly any digits would be one.
+    """
+    country = _country(code)
+    if country is None or not is_valid(f"{code}{digits}"):
+        return False
+    return digits.startswith(country.trunk) or (is_grouped and len(country.lengths) < _MANY_LENGTHS)
 
 
 def is_possible(digits: str) -> bool:

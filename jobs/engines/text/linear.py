@@ -17,8 +17,8 @@ _SMALL = re2.Options()
 _SMALL.log_errors = False
 _SMALL.max_mem = 128 << 10
 _SET_MEMORY_BYTES = 64 << 20
-_LONGEST_REASON = 60
-"""RE2 repeats the whole pattern in some messages."""
+_LONGEST_PLACE = 12
+"""RE2 repeats the whole pattern in some messages. A sentence for a caller has no value of his request."""
 
 
 class Match(Protocol):
@@ -62,7 +62,8 @@ def of_caller(pattern: str) -> tuple[Compiled, int]:
         reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
         if "too large" in reason:
             raise ValueError("It is too large: repeat less, or fewer kinds of letters.") from None
-        fault = reason if len(reason) <= _LONGEST_REASON else reason.partition(":")[0]
+        fault, _, place = reason.partition(": ")
+        fault += f": {place}" if 0 < len(place) <= _LONGEST_PLACE else ""
         raise ValueError(f"It is no RE2 expression ({fault}). RE2 has no look-around and no back-references.") from None
 
 
