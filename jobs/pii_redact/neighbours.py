@@ -30,9 +30,9 @@ class Neighbours:
         # North America has its own, wider rules.
         self._codes = sorted(code for code in found if code is not None and code != plans.NANP_CODE)
 
-    def has_country_of(self, digits: str, *, is_grouped: bool) -> bool:
-        """Whether digits are a number of a country that another value of the text is from."""
-        return any(plans.is_at_home(code, digits, is_grouped=is_grouped) for code in self._codes)
+    def has_country_of(self, digits: str, shape: str) -> bool:
+        """Whether digits are a number of a country that another value of the text is from, in groups as it writes them."""
+        return any(plans.is_at_home(code, digits, shape) for code in self._codes)
 
     def has_address_beside(self, start: int, end: int) -> bool:
         """Whether only punctuation is between a number and an e-mail address."""

@@ -111,8 +111,10 @@ def is_usual(shape: str) -> bool:
 
 
 def may_be_national(digits: str, shape: str, gaps: list[str]) -> bool:
-    """Whether grouped digits may be a number of a country that the rest of the text names."""
-    if gaps == ["."] or _are_years(digits, shape) or (set(shape) == {"2", "-"} and _is_counted(digits)):
+    """Whether grouped digits may be a phone where something points to one: no version, score, count or pair of years."""
+    if any("." in gap for gap in gaps) or _are_years(digits, shape):
+        return False
+    if set(shape) == {"2", "-"} and (set(gaps) != {" "} or _is_counted(digits)):
         return False
     return _is_national_shape(shape)
 

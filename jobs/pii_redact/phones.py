@@ -39,6 +39,8 @@ _MOST_LOCAL = 11
 """Digits of a local number, with its area code."""
 _MIN_UNKNOWN = 11
 """Digits with a plus sign, a calling code and a length that its country does not have. Shorter ones may be amounts."""
+_MOBILE = frozenset("679")
+"""First digits of the mobiles that are written in threes, as large numbers are."""
 _MIN_EXTENDED = 9
 """Digits before an extension. A shorter one may be a size: 1920 1080 x2."""
 _MIN_BARE = 8
@@ -165,6 +167,10 @@ class _Search:
         gaps = self._run.gaps[first : item.last]
         if not may_be_national(item.digits, item.shape, gaps):
             return False
+        if (is_thousands(item.shape, gaps) and item.digits[0] not in _MOBILE) or (
+            item.shape == "4-4" and gaps == ["-"]
+        ):
+            return False  # a large number, a range
         if (
             phone_words.says_reached(self._text, start, end)
             or self._neighbours.has_address_beside(start, end)
@@ -179,7 +185,7 @@ class _Search:
 
     def _is_of_neighbours(self, first: int, item: _Candidate) -> bool:
         """Whether grouped digits are a number of a country that the rest of the text names, and no word contradicts."""
-        if not self._neighbours.has_country_of(item.digits, is_grouped=True):
+        if not self._neighbours.has_country_of(item.digits, item.shape):
             return False
         if not may_be_national(item.digits, item.shape, self._run.gaps[first : item.last]):
             return False
@@ -259,7 +265,7 @@ class _Search:
             return True
         if len(digits) < _MIN_BARE or _DATE.fullmatch(digits):
             return False
-        return self._neighbours.has_country_of(digits, is_grouped=False)
+        return self._neighbours.has_country_of(digits, "")
 
     def _may_begin(self, first: int, last: int, *, follows_number: bool) -> bool:
         """Whether the text before this place allows a number to begin here."""

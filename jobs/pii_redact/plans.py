@@ -112,7 +112,7 @@ PLANS: tuple[Plan, ...] = (
     *(Plan(region, "0", "3-3-2-2|3-3-4|3-7|4-2-2-2|4-3-3") for region in ("AZ", "DZ", "KG")),
     *(Plan(region, "", "2-3-2-2") for region in ("UZ", "SN")),
     Plan("CM", "", "1-2-2-2-2"),
-    Plan("CI", "", "2-2-2-4|2-2-1-5|2-2-2-2-2"),
+    Plan("CI", "", "2-2-2-4|2-2-1-5"),
     Plan("MA", "0", "2-2-2-2-2|4-6|4-2-2-2|4-3-3|3-7|5-5"),
     *(
         Plan(region, "0", f"{_TEN}|3-3-2-2|5-5")
@@ -271,15 +271,42 @@ def is_valid(digits: str) -> bool:
     return any(country.number.fullmatch(number) for country, number in _readings(digits))
 
 
-def is_at_home(code: int, digits: str, *, is_grouped: bool) -> bool:
-    """Whether digits are a number of a country, as people write it there: with the trunk digits.
+def is_at_home(code: int, digits: str, shape: str) -> bool:
+    """Whether digits are a number of a country, in groups as it writes them.
 
-    Grouped digits may be without them, if the country's numbers do not have many lengths. Else nearly any digits would be one.
+    Without groups they need the country's trunk digits, and a country whose numbers have few lengths: else many would be one.
     """
     country = _country(code)
     if country is None or not is_valid(f"{code}{digits}"):
         return False
-    return digits.startswith(country.trunk) or (is_grouped and len(country.lengths) < _MANY_LENGTHS)
+    has_trunk = digits.startswith(country.trunk)
+    if "-" in shape:
+        return _home_shapes(code, has_trunk=has_trunk and country.trunk != "").fullmatch(shape) is not None
+    return has_trunk and len(country.lengths) < _MANY_LENGTHS
+
+
+@cache
+def _home_shapes(code: int, *, has_trunk: bool) -> Compiled:
+    """The groups in which libphonenumber writes the numbers of a country for its people, with or without trunk digits."""
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
+
+    metadata = PhoneMetadata.metadata_for_region(COUNTRY_CODE_TO_REGION_CODE[code][0])
+    trunk = (metadata and metadata.national_prefix) or ""
+    shapes = []
+    for item in metadata.number_format if metadata else ():
+        groups = (item.pattern or "")[1:-1].split(")(")
+        is_written = trunk != "" and trunk in (item.national_prefix_formatting_rule or "")
+        if is_written == has_trunk and len(groups) > 1 and all(group.startswith("\\d") for group in groups):
+            first = _lengths(groups[0], len(trunk) if has_trunk else 0)
+            shapes.append("-".join((first, *map(_lengths, groups[1:]))))
+    return compiled("|".join(shapes) or "none")
+
+
+def _lengths(group: str, more: int = 0) -> str:
+    """A pattern for the lengths of a group such as `\\d{2,3}`, with some digits more."""
+    least, _, most = group.removeprefix("\\d").strip("{}").partition(",")
+    lengths = range(int(least or 1) + more, int(most or least or 1) + more + 1)
+    return f"(?:{'|'.join(map(str, lengths))})"
 
 
 def is_possible(digits: str) -> bool:
