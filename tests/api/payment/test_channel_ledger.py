@@ -34,7 +34,7 @@ from shared.ledger.channels import (
 )
 from shared.ledger.keys import JOURNAL, RECORDS, bucket_of, record_key
 from shared.money import Price
-from shared.outcome import NOT_STORED, Failed, Ok, Outcome
+from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.servers.redis_connection import RedisConnection
 from shared.x402 import evm_channel
@@ -173,19 +173,6 @@ async def test_the_books_have_each_charge_once(shop: Shop, redis_url: str, tmp_p
     books.close()
 
 
-@pytest.mark.parametrize(
-    "failure", [Failed("upstream_failed", "", retryable=True), Failed("not_found", ""), NOT_STORED]
-)
-async def test_a_call_that_fails_is_free_and_its_voucher_comes_again(shop: Shop, failure: Failed) -> None:
-    shop.sync(1)
-    await shop.accept(PRICE)
-    assert shop.end(PRICE, failure).startswith(b"\n")
-    assert (shop.number("inflight"), shop.number("charged")) == (0, 0)
-    assert (await shop.accept(PRICE)).verdict is Verdict.RUN
-    assert shop.end(PRICE).startswith(b"{")
-    assert shop.number("charged") == PRICE
-
-
 async def test_the_identifier_of_a_failed_call_is_free(shop: Shop) -> None:
     """A client that numbers on repeats its call with it; that of an answered call names the voucher that paid."""
     shop.sync(1)
@@ -196,12 +183,6 @@ async def test_the_identifier_of_a_failed_call_is_free(shop: Shop) -> None:
     shop.end(2 * PRICE)
     again = await shop.ledger.claim(third)
     assert (again.verdict, again.other) == (Verdict.IDENTIFIED, second.payment_id)
-
-
-async def test_of_many_requests_with_one_voucher_one_runs(shop: Shop) -> None:
-    shop.sync(1)
-    entries = await asyncio.gather(*(shop.accept(PRICE, f"body {n}") for n in range(64)))
-    assert sorted(entry.verdict for entry in entries) == [Verdict.MISMATCH] * 63 + [Verdict.RUN]
 
 
 async def test_whatever_comes_in_any_order_what_is_charged_is_what_was_answered(shop: Shop) -> None:
