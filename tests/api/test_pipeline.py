@@ -40,28 +40,6 @@ def decoded(value: str) -> Any:
     return json.loads(base64.b64decode(value))
 
 
-@each("body", [b"", b"{}", b"{", b"\xff", b'{"message": 5}', b"x" * 3_000_000])
-async def test_unpaid_is_402_whatever_the_body(shop: httpx.AsyncClient, clean_redis: str, body: bytes) -> None:
-    """The challenge in body and header, equal, not cached, and nothing written."""
-    answer = await shop.post(PATH, content=body)
-    assert answer.status_code == 402
-    assert decoded(answer.headers["payment-required"]) == answer.json()
-    challenge = answer.json()
-    assert (challenge["x402Version"], challenge["error"]) == (2, "payment_required")
-    assert challenge["resource"]["url"] == "http://shop.test" + PATH
-    assert challenge["accepts"][0] == {
-        "scheme": "exact",
-        "network": "eip155:8453",
-        "amount": "1000",
-        "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-        "payTo": "0x1111111111111111111111111111111111111111",
-        "maxTimeoutSeconds": 60,
-        "extra": {"name": "USD Coin", "version": "2", "paymentFlow": "upfront"},
-    }
-    assert "no-store" in answer.headers["cache-control"]
-    assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
-
-
 @each("method", ["GET", "HEAD"])
 async def test_get_and_head_show_the_price(shop: httpx.AsyncClient, method: str) -> None:
     """Scanners probe with what they like; HEAD has no body."""

@@ -150,7 +150,8 @@ P37  Answered, and the answer is lost.
      e2e/test_attacks.py::test_p37_an_answer_that_got_lost_is_fetched_with_the_same_request
      api/test_pipeline.py::test_a_late_answer_is_collected_later
 P38  Paid, and the price changes before the answer is fetched.
-     api/attacks/test_limits.py::test_p38_what_was_paid_at_the_old_price_is_delivered
+     api/test_prices.py::test_a_payment_that_was_signed_before_is_taken_for_its_time
+     api/test_prices.py::test_a_call_that_is_not_sold_any_more
      api/attacks/test_limits.py::test_p38_an_old_price_is_no_way_to_pay_less
 P39  The path written differently.
      api/attacks/test_using_twice.py::test_p39_no_spelling_of_the_path_is_another_call
