@@ -112,25 +112,6 @@ def network() -> Network:
     return Network()
 
 
-def test_a_transfer_moves_the_money_once(network: Network) -> None:
-    """With its fee and its sequence number; the nonce is kept until it expires, and what is sent again does nothing."""
-    envelope = network.transfer()
-    before = network.ledger.state.accounts[network.sender.public_key].balance
-    sent = network.send(envelope)
-    assert sent.status == "PENDING"
-    assert network.ledger.send(envelope.to_xdr()).status == "DUPLICATE"
-    assert network.units(network.shop) == 0
-
-    network.ledger.close()
-
-    assert (network.units(network.payer), network.units(network.shop)) == (0, 100)
-    assert before - network.ledger.state.accounts[network.sender.public_key].balance == envelope.transaction.fee
-    assert network.ledger.send(envelope.to_xdr()).status == "TRY_AGAIN_LATER"
-    network.ledger.close(10)
-    assert network.ledger.send(envelope.to_xdr()).code == Code.txBAD_SEQ
-    assert not network.ledger.state.nonces
-
-
 def put(name: str, value: Any) -> Callable[[Network, Any], None]:
     return lambda _, envelope: setattr(envelope.transaction, name, value)
 

@@ -1,4 +1,4 @@
-"""The sandbox's USDC behaves as Circle's does, on both chains."""
+"""The sandbox's USDC refuses what Circle's does. That it pays: tests/facilitator/test_evm_rail.py, test_contract_wallets.py."""
 
 from __future__ import annotations
 
@@ -6,85 +6,20 @@ import secrets
 import time
 from typing import Any
 
-from eth_abi import decode, encode
+from eth_abi import encode
 from eth_account import Account
 
 from compose.sandbox import artefact
 from tests.compose.conftest import call
 from tests.each import each
 
-TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-USED_TOPIC = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
-
-
 N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 ZERO = "0x" + "00" * 20
 FORMS = ["parts", "bytes"]
 
 
-def _topic(account: str) -> str:
-    return "0x" + account[2:].lower().rjust(64, "0")
-
-
 def _used(desk: Any, nonce: bytes, account: str = "") -> bool:
     return bool(int.from_bytes(desk.read("authorizationState(address,bytes32)", account or desk.sandbox.payer, nonce)))
-
-
-def test_domain_and_metadata_are_those_of_usdc(desk: Any) -> None:
-    """A signature made for the sandbox is a signature for Base's USDC."""
-    texts = [decode(["string"], desk.read(f"{view}()"))[0] for view in ("name", "version", "symbol", "currency")]
-
-    assert desk.sandbox.usdc == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-    assert texts == ["USD Coin", "2", "USDC", "USD"]
-    assert int.from_bytes(desk.read("decimals()")) == 6
-    hashes = {
-        "DOMAIN_SEPARATOR()": "02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f",
-        "TRANSFER_WITH_AUTHORIZATION_TYPEHASH()": "7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267",
-        "CANCEL_AUTHORIZATION_TYPEHASH()": "158b0a9edf7a828aad02f63cd515c68ef2f50ba807396f6d12842833a1597429",
-    }
-    assert {view: desk.read(view).hex() for view in hashes} == hashes
-
-
-@each("form", FORMS)
-def test_a_signed_authorization_settles(desk: Any, form: str) -> None:
-    """Given a payer's EIP-712 signature, when anybody sends it in either form, then the money moves and the nonce is used."""
-    authorization = desk.authorization(value=1234)
-    payer, pay_to = desk.balance(desk.sandbox.payer), desk.balance(desk.sandbox.pay_to)
-    assert not _used(desk, authorization["nonce"])
-
-    receipt = desk.send(desk.payment(form, authorization))
-
-    assert receipt["status"] == "0x1"
-    assert desk.balance(desk.sandbox.payer) == payer - 1234
-    assert desk.balance(desk.sandbox.pay_to) == pay_to + 1234
-    assert _used(desk, authorization["nonce"])
-
-
-def test_a_settlement_leaves_its_two_logs(desk: Any) -> None:
-    """AuthorizationUsed and Transfer can be found by eth_getLogs, by payer and nonce, as a facilitator's evidence."""
-    authorization = desk.authorization(value=77)
-    receipt = desk.send(desk.payment("bytes", authorization))
-    payer, pay_to = _topic(desk.sandbox.payer), _topic(desk.sandbox.pay_to)
-    where = {"address": desk.sandbox.usdc, "fromBlock": "0x1", "toBlock": "latest"}
-
-    (used,) = desk.rpc("eth_getLogs", where | {"topics": [USED_TOPIC, payer, "0x" + authorization["nonce"].hex()]})
-    transfers = desk.rpc("eth_getLogs", where | {"topics": [[TRANSFER_TOPIC], payer, pay_to]})
-
-    assert used["transactionHash"] == receipt["transactionHash"]
-    assert used["data"] == "0x"
-    (transfer,) = [log for log in transfers if log["transactionHash"] == receipt["transactionHash"]]
-    assert int(transfer["data"], 16) == 77
-    assert [log["logIndex"] for log in receipt["logs"]] == ["0x0", "0x1"]
-    assert [used, transfer] == [{k: v for k, v in log.items() if k in used} for log in receipt["logs"]]
-
-
-@each("form", FORMS)
-def test_a_replay_is_refused(desk: Any, form: str) -> None:
-    """One authorization pays once, in whichever form it comes back."""
-    authorization = desk.authorization()
-    desk.send(desk.payment("parts", authorization))
-
-    assert desk.refusal(desk.payment(form, authorization)) == "FiatTokenV2: authorization is used or canceled"
 
 
 INVALID = "FiatTokenV2: invalid signature"
