@@ -71,18 +71,6 @@ async def test_a_paid_call_is_answered_with_its_receipt(
     assert "private" in answer.headers["cache-control"]
 
 
-@pytest.mark.parametrize("version", [1, 2])
-async def test_the_flat_shape_pays_in_either_header(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, version: int
-) -> None:
-    """What an older client sends; its receipt comes in X-PAYMENT-RESPONSE too."""
-    for name in ("X-PAYMENT", "PAYMENT-SIGNATURE"):
-        flat = {"x402Version": version, "scheme": "exact", "network": "base", "payload": payer.payment()["payload"]}
-        answer = await shop.post(PATH, headers={name: encoded(flat)})
-        assert answer.status_code == 200
-        assert ("x-payment-response" in answer.headers) is (name == "X-PAYMENT")
-
-
 @each("value", ["", "x", "e30=", "bnVsbA==", "A" * 20_000, "=" * 8])
 async def test_a_garbage_header_is_400_with_a_reason(shop: httpx.AsyncClient, value: str) -> None:
     """Never 5xx and never served. It says where the price is told."""
@@ -146,11 +134,7 @@ async def test_a_payment_for_another_address_is_refused(
     ("body", "content_type", "status", "code"),
     [
         (b"{", "application/json", 400, "invalid_json"),
-        (b"[]", "application/json", 400, "invalid_body"),
         (b'{"message":5}', "application/json", 400, "invalid_body"),
-        (json.dumps({"message": "x" * 501}).encode(), "application/json", 400, "invalid_body"),
-        (b'{"message":"\xff"}', "application/json", 400, "invalid_json"),
-        (b'{"message":"\\ud800"}', "application/json", 400, "invalid_json"),
         (b'{"x":' + b"[" * 50_000, "application/json", 400, "invalid_json"),
         (b"message=hi", "application/x-www-form-urlencoded", 415, "unsupported_media_type"),
         (b" " * 100_000, "application/json", 413, "too_large"),
@@ -192,25 +176,6 @@ async def test_an_expired_payment_still_fetches_its_answer(
     real = time.time
     monkeypatch.setattr("api.pipeline.time.time", lambda: real() + 3600)
     assert (await shop.post(PATH, json={}, headers=headers)).content == first.content
-
-
-@pytest.mark.parametrize("mode", ["pending+paid", "error500+paid", "reset+paid", "hang+paid", "refuse+paid"])
-async def test_evidence_proves_a_payment_whose_answer_was_lost(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, mode: str
-) -> None:
-    """The money moved: at the latest the repeated request is served, and it was settled once."""
-    facilitator.script = ["reset", mode] if mode == "refuse+paid" else [mode]
-    if mode == "refuse+paid":
-        facilitator.evidence = "unknown"
-    headers = payer.headers()
-    answer = await shop.post(PATH, headers=headers)
-    if mode == "refuse+paid":
-        assert answer.status_code == 503
-        facilitator.evidence = None
-        answer = await shop.post(PATH, headers=headers)
-    assert answer.status_code == 200
-    assert decoded(answer.headers["payment-response"])["transaction"].startswith("0x")
-    assert len(facilitator.paid) == 1
 
 
 def _facilitators(paid_calls: Any) -> list[Any]:

@@ -17,9 +17,9 @@ from api.payment.reconcile import Reconciler
 from api.redis_client import Commands, Redis, RedisBroken, RedisLost
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
-from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
+from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, bucket_of, record_key
 from shared.ledger.listing import LISTING
-from shared.outcome import NOT_STORED, Failed, Ok, Outcome
+from shared.outcome import NOT_STORED, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection
@@ -68,31 +68,6 @@ def a_claim(**changes: object) -> Claim:
         run_lease_ms=10_000,
     )
     return dataclasses.replace(claim, **changes)
-
-
-async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
-    """Of 200 simultaneous claims one settles and the others wait."""
-    claim = a_claim()
-    entries = await asyncio.gather(*(ledger.claim(claim) for _ in range(200)))
-    verdicts = sorted(entry.verdict for entry in entries)
-    assert verdicts == [Verdict.SETTLE] + [Verdict.WAIT] * 199
-
-
-async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Commands) -> None:
-    """The record outlives the answer, so the payment stays used."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Ok(b"1"))
-    await client.call("DEL", answer_key(claim.payment_id))
-    assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
-
-
-FAILURE = Failed("upstream_failed", "down", reason="timeout", retryable=True)
-
-
-def opened(claim: Claim, answer: bytes) -> Outcome:
-    return SEALER.open(answer, ENDPOINT, claim.payment_id, b"")
 
 
 async def settled(ledger: Ledger, claim: Claim) -> None:
