@@ -151,12 +151,13 @@ class _Search:
 
     def _likely(self, place: Place, start: int, end: int, note: str) -> Finding:
         message = "The text reads like an attack, and most so here." if place.is_whole else "Reads like an attack."
-        size, name = (
-            (f"{LONG} sentences or more", "long") if place.is_long else (f"less than {LONG} sentences", "short")
+        name, size = (
+            ("long", f"{LONG} sentences or more") if place.is_long else ("short", f"less than {LONG} sentences")
         )
         alarms, recall = model().measured[name][place.severity.word]
+        share = f"{alarms:.1%}" if alarms >= 0.001 else "under 0.1%"
         message += (
-            f" Of texts of {size}, {alarms:.1%} of the harmless ones and {recall:.0%} of the attacks read so or worse."
+            f" Of texts of {size}, {share} of the harmless ones and {recall:.0%} of the attacks read so or worse."
         )
         if note:
             message += f" It reads so {note}."
