@@ -95,23 +95,24 @@ class Model:
         found = sentences(text)
         if not found:
             return Reading([], doubtful=False)
-        known: dict[str, tuple[int, int]] = {}
+        weighed: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         sums, counts, whole = [0], [0], []
         for start in range(0, len(found), PIECE):
             piece = found[start : start + PIECE]
-            tokens = dict.fromkeys([token for sentence in piece for token in sentence.tokens])
-            for token in tokens.keys() - known.keys():
+            rows = [list(dict.fromkeys(sentence.tokens)) for sentence in piece]
+            tokens = {token for row in rows for token in row}
+            for token in tokens - numbers.keys():
                 buckets = of_token(token)
-                known[token] = (sum([self.weights[bucket] for bucket in buckets]), len(buckets))
+                weighed[token] = sum([self.weights[bucket] for bucket in buckets])
+                numbers[token] = len(buckets)
             phrases = [pairs(sentence.tokens) for sentence in piece]
-            weighed = {phrase: self.weights[of_pair(phrase)] for row in phrases for phrase in row}
-            of_tokens = [known[token] for token in tokens]
-            total = sum([own for own, _ in of_tokens]) + sum(weighed.values())
-            whole.append((self._score(total, sum([count for _, count in of_tokens]) + len(weighed)), start))
-            for sentence, row in zip(piece, phrases, strict=True):
-                of_tokens = [known[token] for token in dict.fromkeys(sentence.tokens)]
-                sums.append(sums[-1] + sum([own for own, _ in of_tokens]) + sum([weighed[phrase] for phrase in row]))
-                counts.append(counts[-1] + sum([count for _, count in of_tokens]) + len(row))
+            of_pairs = {phrase: self.weights[of_pair(phrase)] for row in phrases for phrase in row}
+            total = sum(map(weighed.__getitem__, tokens)) + sum(of_pairs.values())
+            whole.append((self._score(total, sum(map(numbers.__getitem__, tokens)) + len(of_pairs)), start))
+            for row, said in zip(rows, phrases, strict=True):
+                sums.append(sums[-1] + sum(map(weighed.__getitem__, row)) + sum(map(of_pairs.__getitem__, said)))
+                counts.append(counts[-1] + sum(map(numbers.__getitem__, row)) + len(said))
         return self._judged(found, sums, counts, whole)
 
     def _judged(
