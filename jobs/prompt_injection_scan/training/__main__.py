@@ -51,6 +51,8 @@ a third of the sets of requests and questions, and half of the chats (`requests.
 FALSE_ALARMS = (0.02, 0.005, 0.0015)
 """The share of harmless texts that may reach low, medium and high, of the kind of text that reaches them most often, in fits
 that have not seen their sources. In collections of other kinds of text they are some three times as many."""
+OF_WINDOWS = (0.005, 0.0015, 0.0005)
+"""The same of windows, which found few more attacks, and most of the long harmless texts that were findings."""
 _FEWEST = 100
 _OF_EACH_FAMILY = 150
 _PICTURE = Path("docs/prompt-injection-scan.png")
@@ -74,8 +76,8 @@ def main() -> None:
     origin: dict[str, Any] = {
         "version": VERSION,
         "packages": [f"{one.registry}:{one.name}@{one.version} {one.licence} sha256:{one.digest}" for one in PACKAGES],
-        "whole": _thresholds(whole, kind),
-        "window": _thresholds(window, kind),
+        "whole": _thresholds(whole, kind, FALSE_ALARMS),
+        "window": _thresholds(window, kind, OF_WINDOWS),
     }
     judged = ~np.isnan(whole) & (attack | (kind != ""))
     origin["slope"], origin["offset"] = calibrated(whole[judged] - origin["whole"][1], attack[judged])
@@ -90,10 +92,10 @@ def main() -> None:
     _say(started, "done")
 
 
-def _thresholds(found: Any, kind: Any) -> list[float]:
+def _thresholds(found: Any, kind: Any, shares: Sequence[float]) -> list[float]:
     """The least scores of low, medium and high: no kind of text with 100 texts or more has more false alarms."""
     rows = [found[(kind == one) & ~np.isnan(found)] for one in sorted(set(kind) - {""})]
-    return [max(float(np.quantile(row, 1 - share)) for row in rows if len(row) >= _FEWEST) for share in FALSE_ALARMS]
+    return [max(float(np.quantile(row, 1 - share)) for row in rows if len(row) >= _FEWEST) for share in shares]
 
 
 def _measured(
