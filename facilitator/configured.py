@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -17,16 +17,13 @@ def configured_rails(settings: Settings) -> Sequence[Rail[Any]]:
     Raises:
         InvalidSetting: no rail has a node, a key cannot be read, or no token is known on a network.
     """
-    rails = [_rail(settings, name) for name, own in settings.rails.items() if own.rpc_url]
+    modules = {
+        name: f"facilitator.rails.{NETWORKS[name].package}.rail" for name, own in settings.rails.items() if own.rpc_url
+    }
+    rails: list[Rail[Any]] = [import_module(module).rail(settings, name) for name, module in modules.items()]
     if not rails:
         raise InvalidSetting("COINSLOT_EVM_RPC_URL, or that of another network, must name a node to settle through")
     networks = [rail.network for rail in rails]
     if len(set(networks)) < len(networks):
         raise InvalidSetting("COINSLOT_EVM_NETWORK is Ethereum already: leave out COINSLOT_ETHEREUM_RPC_URL")
     return rails
-
-
-def _rail(settings: Settings, name: str) -> Rail[Any]:
-    module = import_module(f"facilitator.rails.{NETWORKS[name].package}.configured")
-    rail: Callable[[Settings, str], Rail[Any]] = module.rail
-    return rail(settings, name)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from facilitator.claimer.ledger import ChainState
 from facilitator.json_rpc import JsonRpcNode
-from facilitator.rails.evm import channel_calldata as calls
+from facilitator.rails.evm import calldata as calls
 from facilitator.rails.evm.channels import owed_to
 from facilitator.rails.evm.node import bytes_of, number_of, value_of
 from shared.nodes.json_rpc import Call, RpcError

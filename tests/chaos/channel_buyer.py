@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from facilitator.rails.evm import channel_calldata
+from facilitator.rails.evm import calldata
 from shared.x402.evm import keccak256
 from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.wire import Offer
@@ -220,9 +220,9 @@ class ChannelBuyer:
 
     def on_chain(self) -> tuple[int, int]:
         """Balance and total claimed."""
-        data = channel_calldata.channel_views(self.payer.channel)[0]
+        data = calldata.channel_views(self.payer.channel)[0]
         answer = self.bench.rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
-        balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
+        balance, claimed = calldata.numbers(bytes.fromhex(answer[2:]), 2)
         return balance, claimed
 
     def _transact(self, signature: str, *more: tuple[str, Any]) -> None:

@@ -25,7 +25,7 @@ from x402.mechanisms.evm.batch_settlement.client.config import BatchSettlementEv
 from x402.mechanisms.evm.batch_settlement.client.scheme import BatchSettlementEvmScheme
 from x402.mechanisms.evm.signers import EthAccountSignerWithRPC
 
-from facilitator.rails.evm import channel_calldata
+from facilitator.rails.evm import calldata
 from jobs.catalogue import BY_NAME
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
@@ -94,9 +94,9 @@ class Payer:
 
     def on_chain(self, channel: str) -> tuple[int, int]:
         """Balance and total claimed."""
-        data = channel_calldata.channel_views(bytes.fromhex(channel[2:]))[0]
+        data = calldata.channel_views(bytes.fromhex(channel[2:]))[0]
         answer = self.rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
-        balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
+        balance, claimed = calldata.numbers(bytes.fromhex(answer[2:]), 2)
         return balance, claimed
 
     def deposits(self, channel: str) -> int:

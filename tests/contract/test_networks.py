@@ -48,7 +48,7 @@ def test_every_side_has_the_network(network: Network) -> None:
     assert (SCHEME, network.namespace) in VERIFIERS
     for tokens in network.tokens.values():
         assert network.names.keys() <= tokens.keys()
-    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}", "ops.refunds.{}")
+    sides = ("facilitator.rails.{}.rail", "ops.recipients.{}", "ops.chains.{}", "ops.refunds.{}")
     for module in (side.format(network.package) for side in sides):
         assert find_spec(module), module
     assert chains.coin(network.name)[1] > 0
@@ -101,7 +101,7 @@ def dummy(monkeypatch: pytest.MonkeyPatch) -> type[Settings]:
     monkeypatch.setitem(VERIFIERS, (SCHEME, "dummy"), evm)
     modules = {
         "facilitator.rails.dummy": {},
-        "facilitator.rails.dummy.configured": {
+        "facilitator.rails.dummy.rail": {
             "rail": lambda settings, name: SimpleNamespace(network=settings.rails[name].network)
         },
         "coinslot.dummy_signer": {"signer": lambda secret, **of: SimpleNamespace(secret=secret, **of)},

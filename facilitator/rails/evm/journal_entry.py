@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from facilitator.rails.evm.settling_calls import settling_call
+from facilitator.rails.evm.calldata import settling_call
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from shared.layouts import SETTLER_JOURNAL
 from shared.x402.evm import EvmAuthorization

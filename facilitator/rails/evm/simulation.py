@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.rails.evm.calldata import authorization_state, balance_of, is_valid_signature
+from facilitator.rails.evm.calldata import authorization_state, balance_of, is_valid_signature, settling_call
 from facilitator.rails.evm.node import bytes_of, is_failure, number_of, view
-from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Payment
 from shared.nodes.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest

@@ -138,6 +138,11 @@ class StellarNode:
             found[name] = AccountState(entry.balance.int64 - reserve, entry.seq_num.sequence_number.int64)
         return found
 
+    async def spendable(self, name: str) -> int:
+        """The stroops that an account may spend; 0 where it does not exist."""
+        held = (await self.accounts([name])).get(name)
+        return held.stroops if held else 0
+
     async def nonce_used_in(self, payer: str, nonce: int) -> int | None:
         """The ledger in which the nonce was used; None when it was not used, or when its use has expired."""
         key = stellar_xdr.LedgerKey(

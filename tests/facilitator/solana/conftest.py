@@ -47,7 +47,7 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("facilitator.rails.solana.rail.BLOCKHASH_PAUSE_S", 0.05)
     monkeypatch.setattr("facilitator.rails.solana.rail.WATCH_EVERY_S", 0.02)
     monkeypatch.setattr("facilitator.rails.solana.confirmations.LONGEST_POLL_S", 0.05)
-    monkeypatch.setattr("facilitator.rails.solana.balance.READ_SOON_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.rail.READ_SOON_S", 0.02)
 
 
 @pytest.fixture
