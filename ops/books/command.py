@@ -7,13 +7,10 @@ import sys
 import time
 from datetime import UTC, date, datetime
 
-from redis.exceptions import RedisError
-
 from ops.books import history
 from ops.books.keeper import Keeper
 from ops.books.store import Unusable, open_books
 from ops.chains import evm
-from ops.queries import unreadable
 from shared.ledger.keys import BUCKETS
 from shared.servers.ledger_servers import connect_ledger
 from shared.settings.service import Settings
@@ -23,15 +20,11 @@ REBUILD_DAYS = 90
 
 
 def report(settings: Settings, *, is_rebuild: bool, since: date | None) -> int:
-    """Do it, and print what was found. Returns the exit code."""
+    """Do it, and print what was found. Returns the exit code. Raises RedisError, Unusable."""
     if since and not is_rebuild:
         print("coinslot-ops: --since is for --rebuild", file=sys.stderr)
         return 2
-    try:
-        books = open_books(settings)
-    except Unusable as error:
-        print(f"coinslot-ops: {error}", file=sys.stderr)
-        return 3
+    books = open_books(settings)
     since_s = int(time.time()) - REBUILD_DAYS * 24 * 3600
     if since is not None:
         since_s = int(datetime(since.year, since.month, since.day, tzinfo=UTC).timestamp())
@@ -51,12 +44,8 @@ def report(settings: Settings, *, is_rebuild: bool, since: date | None) -> int:
             "SELECT count(*), count(*) FILTER (WHERE has_fee = 0 AND tx != '') FROM entries"
         )
         print(f"the books have {count} entries; the fees of {unread} are not read yet")
-    except RedisError as error:
-        print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
-        return 3
     except sqlite3.Error as error:
-        print(f"coinslot-ops: the books cannot be written: {error}", file=sys.stderr)
-        return 3
+        raise Unusable(f"the books cannot be written: {error}") from None
     finally:
         books.close()
     return 0

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from ops.chains import TIMEOUT_S
-from ops.recipients import evm as recipients
+from ops.chains import evm as chain
 from ops.refunds.debts import Debt
 from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
 from shared.nodes.json_rpc import JsonRpc
@@ -32,7 +32,7 @@ def address(text: str) -> str:
 
 def lacks(own: EvmRailSettings, payer: str, debts: Sequence[Debt]) -> str:
     """Why a payer cannot be paid; empty when he can."""
-    return "; ".join(recipients.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
+    return "; ".join(chain.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
 
 
 def built(own: EvmRailSettings, debts: Sequence[Debt], options: Options) -> Built:

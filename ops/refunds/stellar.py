@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ops.chains import TIMEOUT_S
-from ops.recipients import stellar as recipients
+from ops.chains import stellar as chain
 from ops.refunds.debts import Debt
 from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
 from shared.nodes.json_rpc import JsonRpc
@@ -46,7 +46,7 @@ def lacks(own: StellarRailSettings, payer: str, debts: Sequence[Debt]) -> str:
             _call(own, _builder(own, Account(sender, 0), int(time.time())), sender, debts[0])
         except NotPossible as error:
             return str(error)
-    return "; ".join(recipients.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
+    return "; ".join(chain.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
 
 
 def built(own: StellarRailSettings, debts: Sequence[Debt], options: Options) -> Built:
