@@ -322,7 +322,7 @@ def _channels(settings: Settings) -> Findings:
                 channel_checks.chain_lacks(own, settler, ledger) if own.rpc_url else ["COINSLOT_EVM_RPC_URL is not set"]
             )
     except (RedisError, WrongLedger):
-        return  # told already
+        return  # reported already
     if of_chain is None:
         yield Finding("warn", about, "not checked on the chain: its node does not answer")
     lacks += of_chain or []

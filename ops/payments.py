@@ -44,8 +44,8 @@ def report(settings: Settings, *, as_json: bool) -> int:
         print(json.dumps(payment) if as_json else _line(payment))
     for channel in urgent:
         kind = "frozen" if channel.is_frozen else "leaving"
-        told = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
-        print(json.dumps(told) if as_json else _channel_line(told))
+        row = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
+        print(json.dumps(row) if as_json else _channel_line(row))
     if as_json and sum_of_channels:
         print(json.dumps({"kind": "channels", **sum_of_channels._asdict()}))
     if not as_json:
@@ -163,11 +163,11 @@ def _line(payment: dict[str, Any]) -> str:
     )
 
 
-def _channel_line(told: dict[str, Any]) -> str:
+def _channel_line(row: dict[str, Any]) -> str:
     return (
-        f"{told['kind']:10} channel {told['id']} on {told['network']}\n"
-        f"           payer {told['payer']}  owes {told['unclaimed']} of {told['balance']}\n"
-        f"           {told['reason']}"
+        f"{row['kind']:10} channel {row['id']} on {row['network']}\n"
+        f"           payer {row['payer']}  owes {row['unclaimed']} of {row['balance']}\n"
+        f"           {row['reason']}"
     )
 
 

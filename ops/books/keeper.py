@@ -111,8 +111,8 @@ class Keeper:
         """The accounts of our facilitator on EVM networks. Another facilitator may settle there beside it."""
         for own in self._settings.rails.values():
             if own.pay_to and own.rpc_url and own.network.startswith("eip155:"):
-                _, told = get_json(f"{own.facilitator_url}/supported", read_headers(own.facilitator_headers_file))
-                signers = (told or {}).get("signers", {}).get("eip155:*", ())
+                _, answer = get_json(f"{own.facilitator_url}/supported", read_headers(own.facilitator_headers_file))
+                signers = (answer or {}).get("signers", {}).get("eip155:*", ())
                 with self._books.transaction():
                     self._books.add_settlers(address.lower() for address in signers)
 

@@ -90,11 +90,11 @@ def _steps(
     paid, of_wallets = plan.payable(offered, most)
     yield from (*of_quotes, *of_offers, *of_wallets)
     for rehearsed in rehearsed_rails:
-        of_till = [one for one in paid if one.rehearsed is rehearsed]
-        for one in of_till:
+        on_rail = [one for one in paid if one.rehearsed is rehearsed]
+        for one in on_rail:
             yield from purchases.bought(one, exchange)
-        if of_till:
-            yield from purchases.differences(rehearsed, quotes[of_till[0].call])
+        if on_rail:
+            yield from purchases.differences(rehearsed, quotes[on_rail[0].call])
 
 
 def _print(steps: Iterator[Step], *, as_json: bool) -> int:
