@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from facilitator.json_client import CLIENT_ERRORS, JsonClient
@@ -14,6 +16,8 @@ MOST_CALLS = 100
 """Calls in one request. Many providers allow no more."""
 NODE_ERRORS = (RpcError, *CLIENT_ERRORS, TypeError, LookupError, AttributeError)
 """What a call to a node raises when it does not answer, or not as it should."""
+
+log = logging.getLogger(__name__)
 
 
 class JsonRpcNode(JsonClient):
@@ -50,3 +54,28 @@ class JsonRpcNode(JsonClient):
             return await self.ask(call.method, *call.params)
         except RpcError as error:
             return error
+
+
+class NodeFailures:
+    """Swallows what a node's calls raise, and logs the first failure of each series.
+
+    Args:
+        network: CAIP-2, for the log.
+        errors: what a call to the node raises when it fails.
+    """
+
+    def __init__(self, network: str, errors: tuple[type[Exception], ...]) -> None:
+        self._network = network
+        self._errors = errors
+        self.is_failing = False
+
+    @contextmanager
+    def swallowed(self) -> Iterator[None]:
+        """Around the calls to the node."""
+        try:
+            yield
+            self.is_failing = False
+        except self._errors as error:
+            if not self.is_failing:
+                log.warning("%s: the node cannot be asked: %s", self._network, type(error).__name__)
+            self.is_failing = True

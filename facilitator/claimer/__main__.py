@@ -27,8 +27,7 @@ from shared.process.user import refuse_root
 from shared.servers.ledger_start import known_servers
 from shared.servers.redis_connection import RedisConnection
 from shared.settings.cdp_key import read_cdp_key
-from shared.settings.configured_token import configured_token
-from shared.settings.rails import EvmRailSettings
+from shared.settings.rails import EvmRailSettings, configured_token
 from shared.settings.secret_files import read_headers, read_key
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC

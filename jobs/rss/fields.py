@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
@@ -44,6 +45,13 @@ _RSS = frozenset(
     )
 )
 _XML = "{http://www.w3.org/XML/1998/namespace}"
+
+_ADDRESS = r"[^\s<>()@]{1,64}@[^\s<>()@]{1,255}"
+_FORMS = (
+    re.compile(rf"(?:mailto:)?{_ADDRESS}\s{{0,9}}\((?P<name>.+)\)"),
+    re.compile(rf"(?P<name>.+?)\s{{0,9}}[<(]\s?(?:mailto:)?{_ADDRESS}\s?[>)]"),
+    re.compile(rf"<(?P<name>{_ADDRESS})>"),
+)
 
 
 def namespace(element: Element) -> str:
@@ -234,3 +242,13 @@ def _bases(element: Element) -> list[str]:
             bases.append(base)
         around = around.getparent()
     return bases[::-1]
+
+
+def name_of(text: str | None) -> str | None:
+    """The name in a text, or the address when there is no name."""
+    if text is None:
+        return None
+    for form in _FORMS:
+        if (found := form.fullmatch(text)) and (name := found["name"].strip(" \"'")):
+            return name
+    return text

@@ -19,7 +19,7 @@ from coinslot import wallet_source
 from coinslot.options import Options
 from coinslot.sandbox_file import Sandbox
 from compose.sandbox.ledgers import OTHERS
-from facilitator import configured
+from facilitator import app
 from ops import chains
 from ops.chains import asset_of
 from shared import networks
@@ -128,7 +128,7 @@ def test_a_sixth_network_is_sold_settled_and_paid_on(dummy: type[Settings], tmp_
 
     (offered,) = configured_rails(settings)
     assert (offered.asset[0], offered.pay_to, networks.name_of("dummy:777")) == ("dummy:777", pay_to, "Dummy")
-    assert [rail.network for rail in configured.configured_rails(settings)] == ["dummy:777"]
+    assert [rail.network for rail in app.configured_rails(settings)] == ["dummy:777"]
     assert chains.missing("dummy", own) == [f"{pay_to} is not known"]
     key_file = tmp_path / "key"
     key_file.write_text("secret\n")

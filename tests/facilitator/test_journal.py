@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from facilitator.configured import configured_rails
+from facilitator.app import configured_rails
 from facilitator.rails.evm import journal
 from facilitator.rails.evm.calldata import settling_call
 from facilitator.rails.evm.journal import Journal

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from facilitator.balance import ETH, BalanceMonitor
-from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.node_failures import NodeFailures
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode, NodeFailures
 from facilitator.rail import Rail
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
@@ -37,8 +36,7 @@ from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import CannotStart
 from shared.nodes.json_rpc import Call
-from shared.settings.configured_token import configured_token
-from shared.settings.rails import EvmRailSettings
+from shared.settings.rails import EvmRailSettings, configured_token
 from shared.settings.secret_files import read_key
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import evm, evm_channel, evm_channel_ids, settlement_cost

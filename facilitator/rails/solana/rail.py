@@ -17,14 +17,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from facilitator import results
 from facilitator.balance import READ_EVERY_S, READ_SOON_S, SOL, BalanceMonitor
-from facilitator.node_failures import NodeFailures
+from facilitator.json_rpc import NodeFailures
 from facilitator.rail import Rail
 from facilitator.rails.solana.confirmations import Confirmations
 from facilitator.rails.solana.evidence import History, parse_id
 from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, SolanaNode, Status
 from facilitator.rails.solana.simulation import Verdict, reason_of, verdict_of
 from facilitator.settling import CannotSend, Settling
-from shared.settings.configured_token import configured_token
+from shared.settings.rails import configured_token
 from shared.settings.secret_files import read_key
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import solana

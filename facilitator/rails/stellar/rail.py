@@ -14,14 +14,14 @@ from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus
 
 from facilitator import results
 from facilitator.balance import READ_EVERY_S, READ_SOON_S, XLM, BalanceMonitor
-from facilitator.node_failures import NodeFailures
+from facilitator.json_rpc import NodeFailures
 from facilitator.rail import Rail
 from facilitator.rails.stellar.channels import Channels, Sent
 from facilitator.rails.stellar.evidence import Transfers, emitted, events_refusal, parse_id
 from facilitator.rails.stellar.node import BASE_FEE, IDLE_POLL_S, NODE_ERRORS, POLL_S, STROOPS, StellarNode
 from facilitator.rails.stellar.simulation import Simulator, expected_of
 from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key
-from shared.settings.configured_token import configured_token
+from shared.settings.rails import configured_token
 from shared.settings.secret_files import read_secret
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import stellar

@@ -16,7 +16,7 @@ from facilitator.rails.xrpl.clock import STALE_AFTER_S, LedgerClock
 from facilitator.rails.xrpl.evidence import Outcome, Status, XrplLedger
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 from facilitator.settling import Settling
-from shared.settings.configured_token import configured_token
+from shared.settings.rails import configured_token
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import xrpl
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, XrplToken
