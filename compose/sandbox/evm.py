@@ -6,22 +6,25 @@ Wallets are funded on the one that payments are made on; the others are only rea
 from __future__ import annotations
 
 import contextlib
+import secrets
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+
+from coincurve import PrivateKey
 
 from compose.sandbox import anvil, fixtures
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.fixture_state import ETHER, genesis
 from compose.sandbox.fixture_transactions import replay
-from compose.sandbox.wallets import Wallets, load_wallets
+from compose.sandbox.keys import load_keys
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid
 from shared.nodes.json_rpc import JsonRpc
-from shared.x402.evm import selector
+from shared.x402.evm import address_of, checksummed, selector
 
 PAYER_FUNDS = 1_000 * 10**6
 """What the payer has after `provision`, in atomic units of USDC."""
@@ -32,6 +35,38 @@ MAX_FEE_GWEI, ETHER_PRICE = 5.0, 4.0
 here, and a settlement costs about what it costs on Base."""
 
 _MINED_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wallets:
+    """Three accounts that exist on the sandbox's chains only. The keys do not appear in repr().
+
+    Attributes:
+        payer_key, payer: the buyer, who holds USDC and needs no ETH.
+        settler_key, settler: the facilitator's account, which pays the gas.
+        pay_to_key, pay_to: the recipient of payments.
+    """
+
+    payer_key: str = field(repr=False)
+    settler_key: str = field(repr=False)
+    pay_to_key: str = field(repr=False)
+    payer: str
+    settler: str
+    pay_to: str
+
+
+_ROLES = ("payer", "settler", "pay_to")
+
+
+def load_wallets(var: Path) -> Wallets:
+    """Read this machine's keys, making them the first time."""
+    keys = load_keys(var, "wallets", lambda: {f"{role}_key": "0x" + secrets.token_hex(32) for role in _ROLES})
+    accounts = {role: _address_of(keys[f"{role}_key"]) for role in _ROLES}
+    return Wallets(keys["payer_key"], keys["settler_key"], keys["pay_to_key"], **accounts)
+
+
+def _address_of(key: str) -> str:
+    return checksummed(address_of(PrivateKey(bytes.fromhex(key.removeprefix("0x"))).public_key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +87,17 @@ class Chain:
         self.child.stop()
 
 
-@dataclass(frozen=True, slots=True)
-class EvmSandbox:
-    """A chain that is ready for payments. The keys do not appear in repr().
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvmSandbox(Wallets):
+    """A chain that is ready for payments: the payer has 1,000 USDC, and the settler ETH for gas.
 
     Attributes:
         usdc: the token's address, that of the network's USDC.
-        payer_key, payer: the buyer: 1,000 USDC, no ETH.
-        settler_key, settler: the facilitator's account: ETH for gas.
-        pay_to: where payments go.
     """
 
     rpc_url: str
     chain_id: int
     usdc: str
-    payer_key: str = field(repr=False)
-    payer: str
-    settler_key: str = field(repr=False)
-    settler: str
-    pay_to: str
 
 
 def start_chain(var: Path, *, port: int = 0, node_folders: Sequence[Path] = ()) -> Chain:
@@ -144,16 +171,7 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     missing = PAYER_FUNDS - _balance_of(rpc, usdc, wallets.payer)
     if missing > 0:
         _mint(rpc, chain.chain_id, wallets, missing)
-    return EvmSandbox(
-        rpc_url=chain.rpc_url,
-        chain_id=chain.chain_id,
-        usdc=usdc,
-        payer_key=wallets.payer_key,
-        payer=wallets.payer,
-        settler_key=wallets.settler_key,
-        settler=wallets.settler,
-        pay_to=wallets.pay_to,
-    )
+    return EvmSandbox(rpc_url=chain.rpc_url, chain_id=chain.chain_id, usdc=usdc, **asdict(wallets))
 
 
 def _balance_of(rpc: JsonRpc, usdc: str, account: str) -> int:

@@ -98,22 +98,6 @@ def _get_latest_blockhash(ledger: Ledger, config: dict[str, Any] | None = None) 
     return in_context(ledger, {"blockhash": str(blockhash), "lastValidBlockHeight": last})
 
 
-def _is_blockhash_valid(ledger: Ledger, blockhash: str, config: Any = None) -> Any:
-    return in_context(ledger, ledger.is_alive(Hash.from_string(blockhash)))
-
-
-def _get_slot(ledger: Ledger, config: Any = None) -> int:
-    return ledger.slot
-
-
-def _get_block_height(ledger: Ledger, config: Any = None) -> int:
-    return ledger.block_height
-
-
-def _get_block_time(ledger: Ledger, slot: int) -> int | None:
-    return ledger.block_time(slot) if slot <= ledger.slot else None
-
-
 def _get_fee_for_message(ledger: Ledger, message: str, config: Any = None) -> Any:
     read = from_bytes_versioned(base64.b64decode(message, validate=True))
     fee = read.header.num_required_signatures * LAMPORTS_PER_SIGNATURE
@@ -210,13 +194,6 @@ def _get_transaction(ledger: Ledger, signature: str, config: Any = None) -> Any:
     return transaction_json(landed)
 
 
-# For tests. No real node has these.
-
-
-def _fund(ledger: Ledger, owner: str, config: dict[str, int]) -> None:
-    ledger.fund(Pubkey.from_string(owner), **config)
-
-
 _METHODS: dict[str, Callable[..., Any]] = {
     "getAccountInfo": _get_account_info,
     "getMultipleAccounts": _get_multiple_accounts,
@@ -224,10 +201,10 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "getTokenAccountBalance": _get_token_account_balance,
     "getTokenAccountsByOwner": _get_token_accounts_by_owner,
     "getLatestBlockhash": _get_latest_blockhash,
-    "isBlockhashValid": _is_blockhash_valid,
-    "getSlot": _get_slot,
-    "getBlockHeight": _get_block_height,
-    "getBlockTime": _get_block_time,
+    "isBlockhashValid": lambda ledger, named, config=None: in_context(ledger, ledger.is_alive(Hash.from_string(named))),
+    "getSlot": lambda ledger, config=None: ledger.slot,
+    "getBlockHeight": lambda ledger, config=None: ledger.block_height,
+    "getBlockTime": lambda ledger, slot: ledger.block_time(slot) if slot <= ledger.slot else None,
     "getFeeForMessage": _get_fee_for_message,
     "getGenesisHash": lambda ledger: GENESIS_HASH,
     "getHealth": lambda ledger: "ok",
@@ -238,7 +215,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "getSignatureStatuses": _get_signature_statuses,
     "getSignaturesForAddress": _get_signatures_for_address,
     "getTransaction": _get_transaction,
-    "sandbox_fund": _fund,
+    # For tests. No real node has these.
+    "sandbox_fund": lambda ledger, owner, config: ledger.fund(Pubkey.from_string(owner), **config),
     "sandbox_hold": lambda ledger: ledger.hold(),
     "sandbox_release": lambda ledger: ledger.release(),
     "sandbox_drop": lambda ledger, count: ledger.drop(count),

@@ -44,18 +44,7 @@ def answer(ledger: Ledger, method: str, params: Any) -> Any:
 
 
 def _health(ledger: Ledger, params: Params) -> Any:
-    return {
-        "status": "healthy",
-        "latestLedger": ledger.sequence,
-        "latestLedgerCloseTime": str(ledger.close_time),
-        "oldestLedger": ledger.oldest,
-        "oldestLedgerCloseTime": str(ledger.time_of(ledger.oldest)),
-        "ledgerRetentionWindow": HISTORY_LEDGERS,
-    }
-
-
-def _network(ledger: Ledger, params: Params) -> Any:
-    return {"passphrase": ledger.passphrase, "protocolVersion": PROTOCOL}
+    return {"status": "healthy", **wire.known_ledgers(ledger), "ledgerRetentionWindow": HISTORY_LEDGERS}
 
 
 def _version(ledger: Ledger, params: Params) -> Any:
@@ -173,14 +162,7 @@ def _events(ledger: Ledger, params: Params) -> Any:
                 found.append(event)
     found = found[:limit]
     last = found[-1]["id"] if len(found) == limit else f"{end << 32:019d}-{0:010d}"
-    return {
-        "events": found,
-        "cursor": last,
-        "latestLedger": ledger.sequence,
-        "latestLedgerCloseTime": str(ledger.close_time),
-        "oldestLedger": ledger.oldest,
-        "oldestLedgerCloseTime": str(ledger.time_of(ledger.oldest)),
-    }
+    return {"events": found, "cursor": last, **wire.known_ledgers(ledger)}
 
 
 def _passes(event: dict[str, Any], wanted: dict[str, Any]) -> bool:
@@ -210,7 +192,7 @@ def _balances(ledger: Ledger, params: Params) -> Any:
 
 _METHODS: dict[str, Callable[[Ledger, Params], Any]] = {
     "getHealth": _health,
-    "getNetwork": _network,
+    "getNetwork": lambda ledger, params: {"passphrase": ledger.passphrase, "protocolVersion": PROTOCOL},
     "getVersionInfo": _version,
     "getLatestLedger": _latest,
     "getFeeStats": _fee_stats,

@@ -9,7 +9,7 @@ from typing import Any
 
 from eth_account import Account
 
-from compose.sandbox.wallets import load_wallets
+from compose.sandbox.evm import load_wallets
 
 
 def test_keys_are_made_once(tmp_path: Path) -> None:
