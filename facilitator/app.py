@@ -20,9 +20,9 @@ from litestar.exceptions import ClientException, HTTPException, NotFoundExceptio
 
 from facilitator.facilitator import Facilitator
 from facilitator.rail import Rail
-from shared.json_depth import is_deeper
 from shared.networks import NETWORKS
 from shared.observability.logs import JobIds, call_ids
+from shared.raw_json import is_deeper
 from shared.settings.service import InvalidSetting, Settings
 from shared.version import VERSION
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
@@ -28,6 +29,7 @@ class Rail(ABC, Generic[A]):
 
     network: str
     _balance_monitor: BalanceMonitor
+    _tasks: Sequence[asyncio.Task[None]] = ()
 
     node_errors: ClassVar[tuple[type[Exception], ...]]
     schemes: tuple[str, ...] = (SCHEME,)
@@ -80,6 +82,11 @@ class Rail(ABC, Generic[A]):
     @abstractmethod
     async def stop(self) -> None:
         """Wait for the settlements under way, then disconnect. It also works after a start that failed."""
+
+    async def _end_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def verify(self, call: FacilitatorCall) -> Verification:
         """Whether the payment would settle now. It sends nothing."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from redis.exceptions import RedisError
 
 from ops import control, doctor, listing, new_endpoint, payments, rotation, top
-from ops.books import command as books
+from ops.books import keeper as books
 from ops.books import report as revenue
 from ops.queries import Failed, unreadable
 from ops.refunds import command as refunds

@@ -21,7 +21,7 @@ from facilitator.claimer.relay import Relay
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from shared.ledger.channels import READS, ReadRequest
 from shared.observability.logs import configure_logs
-from shared.process.command_line import command_line
+from shared.process.command_line import command_line, run
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
 from shared.servers.ledger_start import known_servers
@@ -152,7 +152,4 @@ def _authorizer_key(own: EvmRailSettings) -> bytes:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except InvalidSetting as error:
-        sys.exit(f"coinslot claimer: {error}")
+    run("coinslot claimer", main)

@@ -10,19 +10,13 @@ from ops.chains import TIMEOUT_S, Fee, Transfer
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.x402.evm import domain_separator, keccak256, selector
-from shared.x402.evm_channel_ids import CONTRACT
+from shared.x402.evm_channel_ids import CONTRACT, FINAL_BLOCKS, MOST_BLOCKS, MOST_TOPICS
 from shared.x402.networks import EVM_USDC, EvmToken, Token
 
 COIN = ("ETH", 18)
 PAYERS_PAY = False
 MOST_CALLS = 100
 """In one request to the node."""
-MOST_BLOCKS = 2_000
-"""Of one search for events. Many nodes allow no more."""
-MOST_TOPICS = 200
-"""Channels that one search names."""
-FINAL_BLOCKS = 900
-"""A block with so many on top counts as final where the node knows no `finalized`: half an hour on Base."""
 _TRANSFER = "0x" + keccak256(b"Transfer(address,address,uint256)").hex()
 
 

@@ -21,8 +21,7 @@ from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 from spl.token.instructions import get_associated_token_address
 
-from compose.sandbox.child import StartFailed
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger, StartFailed
 from compose.sandbox.solana import NETWORK, USDC, start_solana
 from compose.sandbox.solana_ledger import FINAL_AFTER, SLOT_S, Ledger
 from compose.sandbox.solana_methods import GENESIS_HASH, answer

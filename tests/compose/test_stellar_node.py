@@ -22,7 +22,7 @@ from stellar_sdk.auth import authorize_entry
 from stellar_sdk.operation import BumpSequence
 from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
 
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.stellar import PAYER_FUNDS, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
 from compose.sandbox.stellar_methods import answer

@@ -150,7 +150,6 @@ class EvmRail(Rail[EvmAuthorization]):
         )
         if self._channels:
             self.schemes = (*self.schemes, evm_channel.SCHEME)
-        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -200,9 +199,7 @@ class EvmRail(Rail[EvmAuthorization]):
         await self._settlements.finish()
         if self._channels:
             await self._channels.finish()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._end_tasks()
         await self._node.close()
         self._journal.close()
 

@@ -86,7 +86,6 @@ class SolanaRail(Rail[SolanaAuthorization]):
         self._confirmations = Confirmations(self._node)
         self._settling = Settling[str]()
         self._sent: dict[str, float] = {}
-        self._watching: asyncio.Task[None] | None = None
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -110,14 +109,12 @@ class SolanaRail(Rail[SolanaAuthorization]):
         if served != self.network:
             raise InvalidSetting(f"the node serves {served}, not {self.network}")
         await self._balance_monitor.read()
-        self._watching = asyncio.create_task(self._watch())
+        self._tasks = [asyncio.create_task(self._watch())]
 
     async def stop(self) -> None:
         await self._settling.finish()
         await self._confirmations.stop()
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._end_tasks()
         await self._node.close()
 
     async def evidence(self, payment_id: str) -> Evidence | None:

@@ -91,7 +91,6 @@ class StellarRail(Rail[StellarAuthorization]):
         self._settling = Settling[PaymentKey]()
         self._sent: dict[PaymentKey, Sent] = {}
         self._seen: dict[str, str] = {}
-        self._watching: asyncio.Task[None] | None = None
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -117,15 +116,13 @@ class StellarRail(Rail[StellarAuthorization]):
             raise InvalidSetting(f"the node serves {passphrase!r}, not {self.token.passphrase!r}")
         await self._node.look()
         await self._read()
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch(), name="stellar-watch")
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(self._watch(), name="stellar-watch")]
 
     async def stop(self) -> None:
         await self._settling.finish()
         await self._channels.close()
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._end_tasks()
         await self._node.close()
 
     async def evidence(self, payment_id: str) -> Evidence | None:
