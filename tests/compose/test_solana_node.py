@@ -24,7 +24,7 @@ from spl.token.instructions import get_associated_token_address
 from compose.sandbox.child import LocalLedger, StartFailed
 from compose.sandbox.solana import NETWORK, USDC, start_solana
 from compose.sandbox.solana_ledger import FINAL_AFTER, SLOT_S, Ledger
-from compose.sandbox.solana_methods import GENESIS_HASH, answer
+from compose.sandbox.solana_node import GENESIS_HASH, answer
 from compose.sandbox.solana_wire import RpcError
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
