@@ -34,6 +34,7 @@ from api.payment.gate import PaymentGate
 from api.payment.headers import PAYMENT_SIGNATURE, X_PAYMENT
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
+from api.payment.offer_receipt import read_signer
 from api.payment.price_lists import PriceLists
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
@@ -96,8 +97,9 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         ]
     read_prices = partial(price_list.read, settings, catalogue)
     price_lists = PriceLists(as_one(replicated_servers), read_prices())
+    signer = read_signer(settings)
     gates = tuple(
-        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names)
+        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names, signer)
         for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )
@@ -181,6 +183,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
                 updated=lambda: shop.prices.updated,
+                signer=signer,
             ),
             *readiness.routes(),
         ],

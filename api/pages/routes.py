@@ -22,6 +22,7 @@ from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.free_work import FreeWork
 from api.pages.renderer import Form, PageRenderer
+from api.payment.offer_receipt import DID_DOCUMENT, Signer
 from api.services import Services
 from api.status.report import StatusReader
 
@@ -82,6 +83,7 @@ def routes(
     contact: str,
     contact_expires: str,
     updated: Callable[[], int],
+    signer: Signer | None,
 ) -> list[BaseRouteHandler]:
     """All routes of the pages, and of the documents beside them.
 
@@ -90,6 +92,7 @@ def routes(
         reader: of what /status shows.
         contact, contact_expires: of security.txt, which there is with both.
         updated: gives when the catalogue last changed, in Unix seconds.
+        signer: of receipts, which a DID document names; None where nothing is signed.
     """
     base_url = renderer.base_url
     made = [
@@ -118,6 +121,8 @@ def routes(
     if contact and contact_expires:
         security = text_documents.security(contact, contact_expires, base_url)
         made.append(_fixed("/.well-known/security.txt", security, "text/plain"))
+    if signer:
+        made.append(_fixed(signer.document_path, signer.document(), DID_DOCUMENT))
     return made
 
 
