@@ -9,8 +9,7 @@ import pytest
 from eth_abi import decode
 
 from compose.sandbox import fixtures
-from compose.sandbox.anvil import find_anvil
-from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain, start_chains_to_pay_on
+from compose.sandbox.evm import PAYER_FUNDS, StartFailed, find_anvil, provision, start_chain, start_chains_to_pay_on
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import domain_separator
 from shared.x402.networks import EVM_USDC

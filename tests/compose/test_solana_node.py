@@ -17,11 +17,10 @@ from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 from spl.token.instructions import get_associated_token_address
 
-from compose.sandbox.child import StartFailed
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger, StartFailed
 from compose.sandbox.solana import USDC, start_solana
 from compose.sandbox.solana_ledger import SLOT_S, Ledger
-from compose.sandbox.solana_methods import answer
+from compose.sandbox.solana_node import answer
 from compose.sandbox.solana_wire import RpcError
 from shared.money import Price
 from shared.x402 import solana

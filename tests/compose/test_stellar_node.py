@@ -20,11 +20,10 @@ from stellar_sdk import (
 from stellar_sdk.auth import authorize_entry
 from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
 
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.stellar import PAYER_FUNDS, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
-from compose.sandbox.stellar_methods import answer
-from compose.sandbox.stellar_node import TOKEN, new_ledger
+from compose.sandbox.stellar_node import TOKEN, answer, new_ledger
 from shared.nodes.json_rpc import JsonRpc
 from tests import stellar_signing as signing
 

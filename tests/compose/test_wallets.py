@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger
+from compose.sandbox.evm import load_wallets
 from compose.sandbox.solana import start_solana
 from compose.sandbox.stellar import start_stellar
-from compose.sandbox.wallets import load_wallets
 from compose.sandbox.xrpl import start_xrpl
 
 

@@ -20,8 +20,8 @@ from solders.transaction import Transaction
 from stellar_sdk import Keypair, TransactionEnvelope
 from xrpl.wallet import Wallet
 
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.evm import Chain
-from compose.sandbox.local_ledger import LocalLedger
 from compose.sandbox.stellar_node import TOKEN as STELLAR
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc

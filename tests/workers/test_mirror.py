@@ -103,9 +103,9 @@ def test_a_job_is_reported_running_and_ended(clean_redis: str, start: Mirrors) -
 
 
 def test_a_user_that_may_only_report_is_enough(clean_redis: str, start: Mirrors) -> None:
-    """The rules are those in docs/operations.md."""
+    """The rules are those in docs/metrics.md."""
     rules = "~coinslot:mirror:reports +xadd +expire +select"
-    assert rules in (ROOT / "docs" / "operations.md").read_text()
+    assert rules in (ROOT / "docs" / "metrics.md").read_text()
     with redis.Redis.from_url(clean_redis) as client:
         client.execute_command("ACL", "SETUSER", "coinslot-worker", "reset", "on", ">pw", *rules.split())  # type: ignore[no-untyped-call]
         run(start(clean_redis.replace("redis://", "redis://coinslot-worker:pw@")), "job-1")
