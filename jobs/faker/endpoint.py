@@ -101,7 +101,9 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
                     others = (fault, *others)
             elif name not in METHODS:
                 found = InvalidField(
-                    "This is not the name of a supported method. Most of https://fakerjs.dev/api/ are supported.",
+                    f'This method needs arguments: {{"method": "{name}", "args": {{{_names_of(name)}: ...}}}}.'
+                    if name in TAKING
+                    else "This is not the name of a supported method. Most of https://fakerjs.dev/api/ are supported.",
                     field=f"template.{key}",
                     suggestions=closest(name, METHODS),
                     others=others,
@@ -109,6 +111,10 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
                 others = (found, *others)
         if others:
             raise others[0]
+
+
+def _names_of(name: str) -> str:
+    return ": ..., ".join(f'"{argument}"' for argument in TAKING[name][0])
 
 
 def _fault(key: str, call: Call, others: tuple[InvalidField, ...]) -> InvalidField | None:

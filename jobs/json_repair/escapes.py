@@ -67,6 +67,7 @@ def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tupl
     text = source.text
     c = text[i + 1] if i + 1 < end else ""
     if (path and (c.isalpha() or (not c and _is_folder(source, end)))) or (keep and _COMMAND.match(text, i + 1, end)):
+        source.note(RepairKind.INVALID_ESCAPE, i, "\\\\", before="\\")
         return "\\", i + 1
     if c in _SIMPLE:
         return _SIMPLE[c], i + 2
@@ -75,12 +76,14 @@ def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tupl
     if not c or _is_cut(source, i, end):
         source.note(RepairKind.TRUNCATED, i)
         return "", end
+    is_hex = c == "x" and _HEX2.match(text, i + 1, end) is not None
+    if keep and not is_hex and c not in "'`\n":
+        source.note(RepairKind.INVALID_ESCAPE, i, "\\\\", before="\\")
+        return "\\" + c, i + 2
     source.note(RepairKind.INVALID_ESCAPE, i)
-    if c == "x" and _HEX2.match(text, i + 1, end):
+    if is_hex:
         return chr(int(text[i + 2 : i + 4], 16)), i + 4
-    if c == "\n":
-        return "", i + 2  # a continued line
-    return ("\\" + c if keep and c not in "'`" else c), i + 2
+    return ("" if c == "\n" else c), i + 2  # a line that ends in a backslash continues
 
 
 def _is_folder(source: Source, end: int) -> bool:

@@ -76,12 +76,12 @@ class Source:
         self._breaks: list[int] | None = None
         self._comment_ends: list[int] | None = None
 
-    def note(self, kind: RepairKind, at: int, after: str | None = None) -> None:
-        """Add a repair, unless the list is full. `after` is what is missing there, where its kind does not say it."""
+    def note(self, kind: RepairKind, at: int, after: str | None = None, *, before: str = "") -> None:
+        """Add a repair, unless the list is full. `before` became `after`, where wording.py cannot tell from the kind."""
         if len(self.repairs) < MAX_REPAIRS:
             if self.origins is not None:
                 at = self.origins[min(at, len(self.origins) - 1)] if self.origins else 0
-            self.repairs.append(Repair(kind, at, after=after))
+            self.repairs.append(Repair(kind, at, None if after is None else before, after))
 
     def at(self, i: int) -> str:
         """The character at `i`; empty after the end."""

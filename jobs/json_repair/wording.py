@@ -31,7 +31,6 @@ _REMOVED = frozenset(
         RepairKind.PARENTHESES,
     }
 )
-_QUOTED = (RepairKind.UNQUOTED_KEY, RepairKind.UNQUOTED_STRING, RepairKind.NUMBER_AS_STRING)
 _WORDS: Mapping[str, str] = {
     **dict.fromkeys(("True", "TRUE", "!0"), "true"),
     **dict.fromkeys(("False", "FALSE", "!1"), "false"),
@@ -54,8 +53,9 @@ def worded(text: str, repairs: Iterable[Repair]) -> list[Repair]:
 
 
 def _worded(text: str, repair: Repair) -> Repair:
-    if repair.after is not None:
-        return msgspec.structs.replace(repair, before="")
+    if repair.after is not None and repair.before is not None:
+        is_short = len(repair.before) <= _MOST and text.startswith(repair.before, repair.offset)
+        return repair if is_short else msgspec.structs.replace(repair, before=None, after=None)
     found = _change(text, repair.kind, repair.offset)
     return msgspec.structs.replace(repair, before=found[0], after=found[1]) if found else repair
 
@@ -86,7 +86,7 @@ def _change(text: str, kind: str, at: int) -> tuple[str, str] | None:
 
 def _of_words(text: str, kind: str, at: int) -> tuple[str, str] | None:
     """As `_change`, for kinds that are about more than a character."""
-    if kind in _QUOTED:
+    if kind == RepairKind.UNQUOTED_KEY:
         word = _WORD.match(text, at)
         return (word[0], json.dumps(word[0], ensure_ascii=False)) if word else None
     if kind == RepairKind.HTML_ENTITY:

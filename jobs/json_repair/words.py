@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -59,12 +60,11 @@ class Words:
         """The unquoted value at `i`, the position after it, and whether it is a literal and not plain text."""
         literal, end = self._literal(i, context)
         if literal is not None:
-            if literal.kind:
-                self.source.note(literal.kind, i)
+            self._note(literal, i, end)
             return literal.value, end, True
         match = _REGEX.match(self.source.text, i)
         if match and self._bounded(match.end(), context):
-            self.source.note(RepairKind.UNQUOTED_STRING, i)
+            self._note_text(match.group(), i)
             return match.group(), match.end(), False
         return self._text(i, context)
 
@@ -79,8 +79,7 @@ class Words:
         c = self.source.at(after)
         if not (c == "" or c in ",;}])" or self.source.broken(end, after) or self.source.fence(after)):
             return None
-        if literal.kind:
-            self.source.note(literal.kind, i)
+        self._note(literal, i, end)
         return literal.value, end
 
     def key(self, i: int) -> tuple[str, int]:
@@ -159,11 +158,19 @@ class Words:
             return decode(source, i, end), resume, False
         literal = literals.read(token)
         if literal is not None:
-            if literal.kind:
-                source.note(literal.kind, i)
+            self._note(literal, i, end)
             return literal.value, resume, True
-        source.note(RepairKind.UNQUOTED_STRING, i)
+        self._note_text(token, i)
         return token, resume, False
+
+    def _note(self, literal: Literal, start: int, end: int) -> None:
+        if literal.kind is RepairKind.NUMBER_AS_STRING:
+            self._note_text(self.source.text[start:end].strip(), start, literal.kind)
+        elif literal.kind:
+            self.source.note(literal.kind, start)
+
+    def _note_text(self, text: str, start: int, kind: RepairKind = RepairKind.UNQUOTED_STRING) -> None:
+        self.source.note(kind, start, json.dumps(text, ensure_ascii=False), before=text)
 
     def _step(self, start: int, i: int, c: str, context: Context) -> int:
         """The next position after the character at `i`; `i` itself when the text ends before it, -1 when it ends with it."""

@@ -22,6 +22,7 @@ raise it. It is rounded to four digits.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -34,7 +35,7 @@ from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, type_
 from jobs.llm_tool_validate.cut_text import coerced
 from jobs.llm_tool_validate.openapi_schema import as_json_schema
 from jobs.llm_tool_validate.places import NOTHING
-from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in, name_in
+from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in, has_several, name_in
 from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, described
 from jobs.llm_tool_validate.tool_schema import Tool, is_foreign, schema_in, tools_in
 from jobs.ports import Context
@@ -206,6 +207,10 @@ def _too_large() -> InvalidField:
     return InvalidField(f"The data has more than {MAX_DATA_BYTES} bytes.", field="data")
 
 
+def _several_calls() -> InvalidField:
+    return InvalidField("The data has several tool calls: send each in a request of its own.", field="data")
+
+
 def _compiled(request: Request) -> Schema:
     tool = _tool(request)
     schema, place = schema_in(tool.definition)
@@ -215,6 +220,8 @@ def _compiled(request: Request) -> Schema:
             "It contains no rule of JSON Schema. Send the schema itself, the definition of a tool, or a list `tools`."
         )
         raise InvalidField(detail, field=field, code="invalid_schema")
+    if has_several(bytes(request.data), partial(_decoded, request), schema):
+        raise _several_calls()
     return compile_schema(as_json_schema(schema), field=field, assert_format=request.assert_format)
 
 
@@ -226,6 +233,8 @@ def _tool(request: Request) -> Tool:
     if len(tools) == 1:
         return tools[0]
     name = name_in(_decoded(request))
+    if name is None and has_several(bytes(request.data), partial(_decoded, request), None):
+        raise _several_calls()
     if name is None:
         raise InvalidField("The schema has several tools: send the whole tool call, which names one.", field="data")
     for tool in tools:

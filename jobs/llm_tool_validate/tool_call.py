@@ -18,6 +18,7 @@ OpenAI sends the arguments as JSON text, which is read; a tool without parameter
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -38,6 +39,8 @@ class Unwrapped(msgspec.Struct, frozen=True, rename="camel"):
     path: Annotated[str, doc("JSON Pointer to the arguments in the tool call.")]
 
 
+_MARKS = (b'"tool_calls"', b'"tool_use"', b'"tool-call"', b'"function_call"', b'"functionCall"')
+"""What a response with calls has. It costs less to look for these than to decode every request."""
 _CALL = frozenset(("name", "arguments", "id", "_meta"))
 """The names in an object that is a call without more around it."""
 
@@ -62,6 +65,40 @@ def name_in(data: Any) -> str | None:
     """The name of the tool that a whole tool call is for."""
     found = _call(data) if isinstance(data, dict) else None
     return found[2] if found and isinstance(found[2], str) else None
+
+
+def has_several(raw: bytes, data: Callable[[], Any], schema: Any) -> bool:
+    """Whether this is a response with several calls.
+
+    Args:
+        raw: the data as JSON; `data` decodes it, where that is needed.
+        schema: the schema of the arguments. A list that it names as a property is no list of calls.
+    """
+    if not any(mark in raw for mark in _MARKS):
+        return False
+    found = data()
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    is_named = isinstance(properties, dict) and isinstance(found, dict) and not found.keys().isdisjoint(properties)
+    return not is_named and _count(found) > 1
+
+
+def _count(data: Any) -> int:
+    match data:
+        case {"choices": [{"message": inner}]} | {"candidates": [{"content": inner}]}:
+            return _count(inner)
+        case {"tool_calls": [*calls]}:
+            return len(calls)
+        case {"content": [*parts], "role": "assistant"}:
+            return len(_of_type(parts, "tool_use")) + len(_of_type(parts, "tool-call"))
+        case {"output": [*parts]}:
+            return len(_of_type(parts, "function_call"))
+        case {"parts": [*parts]}:
+            return len(_gemini(parts))
+    return 0
+
+
+def _gemini(parts: list[Any]) -> list[int]:
+    return [index for index, part in enumerate(parts) if isinstance(part, dict) and "functionCall" in part]
 
 
 def _call(data: dict[str, Any]) -> tuple[Any, Format, Any, str] | None:
@@ -98,8 +135,7 @@ def _call(data: dict[str, Any]) -> tuple[Any, Format, Any, str] | None:
         case {"function_call": {"name": name, "args": arguments}}:
             return arguments, "gemini", name, "/function_call/args"
         case {"parts": [*parts]} | {"content": {"parts": [*parts]}}:
-            uses = [index for index, part in enumerate(parts) if isinstance(part, dict) and "functionCall" in part]
-            return _part_of(parts, uses, "/parts" if "parts" in data else "/content/parts")
+            return _part_of(parts, _gemini(parts), "/parts" if "parts" in data else "/content/parts")
         case {"name": str() as name, "args": dict() as arguments} if data.keys() <= {"name", "args", "id"}:
             return arguments, "gemini", name, "/args"
         case {"name": str() as name, "arguments": str() | dict() as arguments} if data.keys() <= _CALL:

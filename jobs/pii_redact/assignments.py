@@ -27,13 +27,14 @@ _FOR_KEYS = (
 _VALUE = r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|`([^`\n]{1,256})`|([^\s\"'`]{1,256}))"
 _ASSIGNED = compiled(
     rf"(?i)((?:{_FOR_PASSWORDS})|{_FOR_KEYS})([0-9a-z_-]{{0,24}})\\?[\"'`]?\]? {{0,4}}"
-    rf"(=>|:=|={{1,2}}|:| is )[ \t]{{0,4}}((?:(?:bearer|basic|token|apikey) )?)\\?{_VALUE}"
+    rf"(=>|:=|={{1,2}}|:| (?:is|ist|lautet|es|est|è|é) )[ \t]{{0,4}}((?:(?:bearer|basic|token|apikey) )?)\\?{_VALUE}"
 )
 _OPTION = compiled(
     rf"(?i)--[a-z-]{{0,24}}?(passw(?:or)?d|passphrase|secret|token|(?:api|access|secret|private)-key)(-[a-z]+)?( )()"
     rf"{_VALUE}"
 )
 _SCHEME = compiled(rf"(?i)\b((?:bearer|basic))()( )(){_VALUE}")
+_LOGIN = compiled(r"\bcurl [^\n]*?(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'$]{1,64}:([^\s\"'$]{1,128})")
 _IN_URL = compiled(r"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>]{1,128})@")
 
 _PASSWORD = compiled(rf"(?i){_FOR_PASSWORDS}")
@@ -81,6 +82,8 @@ _WORDS = compiled(r"(?:[A-Za-z]+|[0-9]+)(?:[-_./:@](?:[A-Za-z]+|[0-9]+))*")
 """Words and numbers that are joined: a name, a path, a date."""
 _IDENTIFIER = compiled(r"[A-Za-z_][A-Za-z_.]*")
 _RANDOM = compiled(r"[0-9A-Za-z_+/=.~-]+")
+_MIXED = compiled(r"[!-'*-;=?-z|~]+")
+"""As keys of frameworks are: any sign but brackets and spaces."""
 _DATE = compiled(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d.*")
 _MIN_PASSWORD = 4
 _MIN_KEY = 10
@@ -102,9 +105,10 @@ def find(text: str) -> Iterator[tuple[int, int]]:
             end = start + len(value.rstrip("\\"))
             if _is_secret(text, match, start, end, is_quoted=group != 8):
                 yield start, end
-    for match in _IN_URL.finditer(text):
-        if _may_be_password(match[1] or ""):
-            yield match.start(1), match.end(1)
+    for pattern in (_IN_URL, _LOGIN):
+        for match in pattern.finditer(text):
+            if _may_be_password(match[1] or ""):
+                yield match.start(1), match.end(1)
 
 
 def _without_rest(value: str) -> str:
@@ -127,8 +131,8 @@ def _is_secret(text: str, match: Match, start: int, end: int, *, is_quoted: bool
         is_word = match.start() == 0 or not text[match.start() - 1].isalpha() or name[0] == "K"
         return is_word and _is_random(value)
     if _PASSWORD.fullmatch(name) is None:
-        return _may_be_key(value)
-    if not _may_be_password(value) or (sign == " is " and value.isalpha()):
+        return _may_be_key(value) or (is_quoted and _is_mixed(value))
+    if not _may_be_password(value) or (sign[:1] == " " and value.isalpha()):
         return False
     if is_quoted:
         return True
@@ -170,6 +174,14 @@ def _may_be_key(value: str) -> bool:
     if value.startswith(_TEMPLATE) or not any(char.isdigit() for char in value):
         return False
     return _entropy(value) >= _MIN_ENTROPY
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value in quotes has letters, digits and signs as only a generated one has."""
+    if len(value) < _MIN_RANDOM or not _MIXED.fullmatch(value) or _WORDS.fullmatch(value) or "://" in value:
+        return False
+    has_both = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+    return has_both and not value.startswith(_TEMPLATE) and _entropy(value) >= _MIN_RANDOM_ENTROPY
 
 
 def _is_random(value: str) -> bool:

@@ -53,7 +53,8 @@ NEVER_SEARCHED = (
         "passport",
         "driving_licence",
     ),
-    *("tax_number", "health_record", "bank_account", "crypto_address", "ipv6", "mac_address", "coordinates", "vehicle"),
+    *("tax_number", "health_record", "bank_account", "crypto_address", "seed_phrase", "ipv6", "mac_address"),
+    *("coordinates", "vehicle"),
 )
 """What people often mean by personal data, and no kind of this endpoint finds. `bank_account` is one that is no IBAN."""
 

@@ -45,7 +45,10 @@ def redact(text: str, kinds: Collection[PiiKind], own: Sequence[OwnPattern] = ()
 
 
 def _search(layer: Layer, kinds: Collection[PiiKind], own: Sequence[OwnPattern] = ()) -> list[Span]:
-    """The spans of these kinds in a folded text. Values of all other kinds, requested or not, are never searched for phones."""
+    """The spans of these kinds in a folded text. Values of all other kinds, requested or not, are never searched for phones.
+
+    In `postgres://app:hunter2@db.example.com` there is a password, and no e-mail address where both are wanted.
+    """
     text, labels = layer.text, Labels(layer.text)
     is_phone_wanted = "phone" in kinds
     has_numbers = is_phone_wanted or "credit_card" in kinds or "ssn" in kinds
@@ -69,7 +72,9 @@ def _search(layer: Layer, kinds: Collection[PiiKind], own: Sequence[OwnPattern] 
                 taken[span.start : span.end] = b"\1" * (span.end - span.start)
             found += phones.find(text, [group for group in digits if not taken[group.start]], labels, addresses)
     wanted = {*kinds, *(pattern.name for pattern in own)}
-    return merge(span for span in found if span.kind in wanted)
+    found = [span for span in found if span.kind in wanted]
+    passwords = {span.start for span in found if span.kind == "secret"}
+    return merge(span for span in found if span.kind != "email" or span.start not in passwords)
 
 
 def _replaced(text: str, spans: list[Span], own: Mapping[str, str]) -> str:

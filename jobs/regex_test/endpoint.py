@@ -84,8 +84,8 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     hint: Annotated[
         str | None,
         doc(
-            "What to write instead, for a pattern in a literal's slashes that does not match, or with the syntax of Python "
-            "or PCRE. Else null."
+            "What to write instead, for a pattern in a literal's slashes or with doubled backslashes that does not match, or "
+            "with the syntax of Python or PCRE. Else null."
         ),
     ]
 

@@ -32,6 +32,8 @@ _ESCAPES = {
     "\\K": "\\K is PCRE's: in JavaScript write a look-behind, (?<=...).",
     "\\G": "\\G is PCRE's: in JavaScript use the flag y.",
 }
+_AT_MOST = re.compile(r"(?<![\\[])\{,([0-9]{1,9})\}")
+_DOUBLED = re.compile(r"(?<!\\)\\{2}([dDwWsSbB])")
 _INLINE = re.compile(r"\(\?[a-zA-Z]{1,8}\)")
 
 
@@ -51,7 +53,14 @@ def hint(pattern: str, flags: str, *, matched: bool | None) -> str | None:
         return "The pattern is a call of a program, which counts as text here: send what is between its quotes."
     if (replacement := _REPLACEMENT.fullmatch(pattern)) and not matched:
         return f"s/.../.../ is a replacement of sed and Perl, and text here: send `{replacement['pattern'][:100]}`."
-    return _of_syntax(pattern, flags)
+    if (found := _of_syntax(pattern, flags)) or matched:
+        return found
+    if at_most := _AT_MOST.search(pattern):
+        return f"{at_most[0]} is text in JavaScript, and at most {at_most[1]} in Python: write {{0,{at_most[1]}}}."
+    if doubled := _DOUBLED.search(pattern):
+        letter = doubled[1]
+        return f"The two backslashes before {letter} match a backslash and that letter: send one, which JSON writes as two."
+    return None
 
 
 def _of_syntax(pattern: str, flags: str) -> str | None:
@@ -60,6 +69,8 @@ def _of_syntax(pattern: str, flags: str) -> str | None:
         text = token[0]
         if text in ("\\p{", "\\P{") and "u" not in flags:
             return f"{text[:2]}{{...}} means a Unicode property only with the flag u."
+        if text in ("\\x", "\\u") and "u" not in flags and pattern.startswith("{", token.end()):
+            return f"{text}{{...}} is no character here: in JavaScript write \\u{{...}} with the flag u."
         if text.startswith("\\"):
             if not in_class and text in _ESCAPES:
                 return _ESCAPES[text]

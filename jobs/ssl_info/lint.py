@@ -70,7 +70,7 @@ _MESSAGES: dict[Code, str] = {
     "weak_signature": "It is signed with SHA-1 or MD5, which can be forged.",
     "unusual_signature": "It is signed with an algorithm that public authorities may not use.",
     "wrong_criticality": "An extension is marked as critical that must not be, or the other way round.",
-    "unknown_critical_extension": "It has a critical extension that verifiers do not know, so they must refuse certificate.",
+    "unknown_critical_extension": "It has a critical extension that verifiers do not know, so they must refuse it.",
     "missing_alternative_names": "It has no subject alternative names. The common name does not count.",
     "bad_alternative_name": (
         "An alternative name is no full host name (such as one with an underscore, one without a dot, or a wildcard that is "
@@ -83,7 +83,7 @@ _MESSAGES: dict[Code, str] = {
     "wrong_extended_key_usage": 'Its extended key usage does not name TLS servers. "Any" is not enough for a server\'s.',
     "missing_authority_key_id": "It has no authority key identifier, which says by which key it is signed.",
     "name_constraints_on_server": "It has name constraints, which only an authority may have.",
-    "validity_too_long": "It is valid for longer than a public authority may issue certificate.",
+    "validity_too_long": "It is valid for longer than a public authority may issue one.",
     "not_an_authority": "It issued another certificate of the chain, and its basic constraints do not allow that.",
     "missing_key_usage": "It is an authority without key usage.",
     "missing_subject_key_id": "It is an authority without a subject key identifier.",

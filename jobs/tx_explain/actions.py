@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from jobs.engines.evm.address import ZERO
+from jobs.engines.evm.known_tokens import WRAPPED_ETHER
 from jobs.engines.evm.selectors import topic
 from jobs.engines.evm.transactions import Log
 from jobs.tx_explain.details import Details
@@ -32,6 +33,10 @@ _ADD = Action("add_liquidity", "add", "given", "as liquidity to", "Tokens were a
 _REMOVE = Action("remove_liquidity", "remove", "got", "of liquidity from", "Liquidity was taken out of a pool.")
 _DEPOSIT = Action("vault_deposit", "deposit", "given", "in", "Tokens were deposited.")
 _WITHDRAW = Action("vault_withdrawal", "withdraw", "got", "from", "Deposited tokens were taken back.")
+_WRAP = Action("wrap", "wrap", "given", "in", "Tokens were wrapped.")
+_UNWRAP = Action("unwrap", "unwrap", "got", "from", "Tokens were unwrapped.")
+_OF_WETH = {"deposit": _WRAP, "withdraw": _UNWRAP._replace(object="given")}
+"""WETH's own functions. The ether that is got leaves no log."""
 _ACTIONS = (
     (r"addLiquidity|add_liquidity|increaseLiquidity|joinPool|zapIn", _ADD),
     (r"removeLiquidity|remove_liquidity|decreaseLiquidity|exitPool|zapOut", _REMOVE),
@@ -42,8 +47,8 @@ _ACTIONS = (
     ),
     (r"deposit(?!V3|ForBurn|Transaction|To$|ERC20|Erc20|Native)|supply", _DEPOSIT),
     (r"withdraw|redeem", _WITHDRAW),
-    (r"wrap(?![a-zA-Z])", Action("wrap", "wrap", "given", "in", "Tokens were wrapped.")),
-    (r"unwrap(?![a-zA-Z])", Action("unwrap", "unwrap", "got", "from", "Tokens were unwrapped.")),
+    (r"wrap(?![a-zA-Z])", _WRAP),
+    (r"unwrap(?![a-zA-Z])", _UNWRAP),
     (r"borrow", Action("borrow", "borrow", "got", "from", "Tokens were borrowed.")),
     (r"repay", Action("repay", "repay", "given", "to", "A loan was paid back.")),
     (r"claim|getReward|harvest", Action("claim", "claim", "got", "from", "Tokens were claimed.")),
@@ -68,6 +73,8 @@ def action_of(details: Details) -> Action | None:
     """The action of the called function; None when neither its name nor the events of a share's token say."""
     name = details.method.name if details.method and details.has_code else None
     named = action_named(name)
+    if details.transaction.to == WRAPPED_ETHER[details.chain]:
+        return _OF_WETH.get(name or "", named)
     if named or (name and _SWAPS.search(name)):
         return named
     logs = details.receipt.logs if details.receipt else ()

@@ -53,6 +53,11 @@ def hint(provider: str, reason: Reason) -> str:
         return "v1 covers headers of the delivery that are missing in `headers`: send all names that the part h lists."
     if reason == "unsupported_scheme":
         return f"The signature has a version or algorithm that {provider} does not use here."
+    if provider == "generic":
+        return (
+            "The signature is no HMAC-SHA256: it must be 32 bytes in hex or base64, alone or after sha256=. Of a header with "
+            "more parts send that one; other algorithms are not checked."
+        )
     return (
         f"The signature is not in the notation of {provider}: send the whole value of {_HEADERS[provider]}, with all its "
         "parts and nothing else."

@@ -9,12 +9,19 @@ from typing import NamedTuple
 _ATOMIC = re.compile(r"[0-9]{1,78}", re.ASCII)  # as many digits as 2**256 has
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 _PRICE = re.compile(
-    r"\s*(?P<before>US\$|\$|USDC?\b)?\s*(?P<number>[0-9]{1,12}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?)"
+    r"\s*(?P<before>US\$|\$|USDC?\b)?\s*"
+    r"(?P<number>(?:[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,12}|(?=\.[0-9]))(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?)"
+    r"(?![.,]?[0-9])"
     r"\s*(?P<after>\$|[A-Za-z€£µμ]{1,16})?\s*(?P<rest>.{0,24})",
     re.ASCII | re.DOTALL,
 )
 _MICRO = re.compile(r"\s*(?:micro|\u00b5|\u03bc|u)[ -]?USDC?\b", re.IGNORECASE)
-_PERIOD = re.compile(r"(/|per|a)?\s*(mo|month|year|yr|week|day|hour|h)\b", re.IGNORECASE | re.ASCII)
+_OTHER_UNIT = re.compile(
+    r"(/|per|a|for|each)?\s*(?:(?:mo|month|year|yr|week|day|hour|h|minute|min|second|sec|s)\b"
+    r"|[0-9][0-9,]{2,}|[0-9]+ ?[km]\b|thousand|million|billion|[km]-?tok)",
+    re.IGNORECASE | re.ASCII,
+)
+"""What a price is for that is not one call: a time, or hundreds of calls or more."""
 _DOLLARS = frozenset({"$", "us$", "usd", "usdc", "dollar", "dollars"})
 _NO_UNIT = frozenset({"per", "each", "a", "an", "for"})
 
@@ -51,7 +58,8 @@ def decimal(value: object) -> Decimal | None:
 
 
 def price(value: object, *, is_usd: bool | None = None) -> Price | None:
-    """A price: `0.01`, `"$0.001"`, `"0.02 USDC"`, `"$0.0003 per call"`, `"500 micro-USDC"`. A price per month is not one.
+    """A price: `0.01`, `"$0.001"`, `"1,000 USDC"`, `"$0.0003 per call"`, `"500 micro-USDC"`. One per month, or for a thousand
+    calls, is none.
 
     Args:
         is_usd: what the context says about the unit.
@@ -65,16 +73,20 @@ def price(value: object, *, is_usd: bool | None = None) -> Price | None:
     if found is None:
         return None
     if _MICRO.match(value, found.end("number")):
-        return Price(Decimal(found["number"]).scaleb(-6), True)
+        return Price(_number(found).scaleb(-6), True)
     before, after = found["before"], found["after"]
     if after and after.lower() not in _NO_UNIT:
         is_usd = after.lower() in _DOLLARS
     elif before:
         is_usd = True
     tail = found["rest"] if not after or is_usd else f"{after} {found['rest']}"
-    if _PERIOD.match(tail.strip()):
+    if _OTHER_UNIT.match(tail.strip()):
         return None
-    return Price(Decimal(found["number"]), is_usd)
+    return Price(_number(found), is_usd)
+
+
+def _number(found: re.Match[str]) -> Decimal:
+    return Decimal(found["number"].replace(",", ""))
 
 
 def plain_text(value: Decimal) -> str:

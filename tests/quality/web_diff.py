@@ -20,6 +20,11 @@ _SAME = [
     ("Version 1.2.3", "Version 1.3.0"),
     ("1.2k views", "3.4k views"),
     ("12 % off", "15 % off"),
+    ("24-Nov-2026", "01-Dec-2026"),
+    ("Nov. 24th, 2026 at 3pm", "Dec. 1st, 2026 at 11am"),
+    ("3d ago", "5h ago"),
+    ("24 nov 2026", "3 dic 2026"),
+    ("24 ноября 2026", "2 декабря 2026"),
 ]
 _SAME_SET_ASIDE = [
     ("yesterday", "2 days ago"),
@@ -40,6 +45,7 @@ _CHANGED = [
     ("The second harbour", "The first harbour"),
     ("Version 1.2 beta", "Version 1.2"),
     ("open", "closed on Monday"),
+    ("5am", "5 amps"),
 ]
 _CHANGED_SET_ASIDE = [
     ("24 berths", "24 boats"),

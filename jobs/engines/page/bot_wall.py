@@ -49,8 +49,9 @@ _SENTENCES = re.compile(
     | performing\ security\ verification | please\ wait\ while\ we\ (?:verify|check)\ your\ (?:browser|request|connection)
     | your\ connection\ needs\ to\ be\ verified | we\ want\ to\ make\ sure\ it\ is\ actually\ you
     | (?:please\ )?(?:slide|drag|swipe)\ (?:the\ slider\ )?to\ (?:the\ right\ to\ )?(?:verify|complete|confirm|unlock)
-    | our\ systems\ have\ detected\ unusual\ (?:traffic|activity) | bot\ detected
-    | enter\ the\ characters\ you\ see\ below
+    | (?:our\ systems\ have|we\ have|we've)\ detected\ unusual\ (?:traffic|activity|behaviou?r) | bot\ detected
+    | your\ browsing\ activity\ has\ been\ paused | click\ the\ button\ below\ to\ continue\ shopping
+    | enter\ the\ characters\ you\ see\ below | geben\ sie\ die\ zeichen\ unten\ ein
     | i(?:'m|\ am)\ not\ a\ robot | ich\ bin\ kein\ roboter | je\ ne\ suis\ pas\ un\ robot
     | (?:yo\ )?no\ soy\ un\ robot
     | (?:eu\ )?não\ sou\ um\ robô | non\ sono\ un\ robot | провер(?:ка|яем),?\ что\ вы\ (?:не\ робот|человек)
@@ -67,7 +68,7 @@ _SENTENCES = re.compile(
     | (?:vérifiez|confirmez)\ que\ vous\ êtes\ (?:un\ )?humain
     | (?:verifica|verifique|confirme|confirma)\ que\ (?:eres|es)\ (?:un\ )?humano | verifique\ se\ você\ é\ humano
     | verifica\ (?:di\ essere|che\ sei)\ umano | подтвердите,\ что\ (?:вы\ (?:не\ робот|человек)|запросы\ отправляли\ вы)
-    | 请(?:完成安全验证|确认您是真人) | 私はロボットではありません | 人間であることを確認 | 사람인지\ 확인
+    | 请(?:完成(?:安全|下方|以下)验证|确认您是真人) | 私はロボットではありません | 人間であることを確認 | 사람인지\ 확인
     """,
     re.VERBOSE,
 )

@@ -28,16 +28,19 @@ MONTHS = (
     "|dec(?:ember)?|januar|jänner|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août"
     "|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre"
     "|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|maio|junho"
-    "|julho|setembro|outubro|novembro|dezembro"
+    "|julho|setembro|outubro|novembro|dezembro|janv|févr|avr|juil|déc|ene|abr|dic|giu|lug|ott|fev|dez|okt"
+    "|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
 )
 _WEEKDAYS = (
     "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 )
 _BESIDE = rf"(?:{MONTHS}|{_WEEKDAYS}|am|pm|utc|gmt|uhr|at|de|um)"
-_DATE = re.compile(rf"(?:\b{_BESIDE}\b[.,]? ?){{0,4}}\b0\b(?:[.,]? (?:0|{_BESIDE})\b){{0,6}}", re.IGNORECASE)
+_DATE = re.compile(
+    rf"(?:\b{_BESIDE}\b[.,]? ?){{0,4}}\b0\b(?:(?:[.,]? |-)(?:0(?:[ap]m)?|{_BESIDE})\b){{0,6}}", re.IGNORECASE
+)
 _UNITS = "(?:sec(?:ond)?|min(?:ute)?|h(?:ou)?r|day|week|month|year)s?"
 _AGO = re.compile(
-    rf"\b(?:just now|yesterday|today|tomorrow|moments? ago|(?:an?|0) {_UNITS} ago|in (?:an?|0) {_UNITS}"
+    rf"\b(?:just now|yesterday|today|tomorrow|moments? ago|(?:an?|0) {_UNITS} ago|0(?:mo|[smhdwy]) ago|in (?:an?|0) {_UNITS}"
     r"|vor (?:einem|einer|0) \w+|il y a (?:une?|0) \w+|hace (?:una?|0) \w+)\b",
     re.IGNORECASE,
 )
@@ -122,7 +125,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 def _without_numbers(line: str) -> str:
     line = _NUMBER.sub("0", line)
-    line = _AGO.sub("0", _DATE.sub("0", line))
+    line = _AGO.sub("0", _DATE.sub("0", line) if "0" in line else line)
     return _COUNTED.sub(r"\1", line)
 
 

@@ -278,6 +278,14 @@ def test_wrong_arguments_are_refused(method: str, args: Any, field: str) -> None
     assert _refusal({"template": {"a": {"method": method, "args": args}}}).field == f"template.a.{field}"
 
 
+def test_a_method_that_needs_arguments_is_not_called_unknown() -> None:
+    """The refusal shows how it is called."""
+    for name in ("helpers.arrayElement", "date.between"):
+        refusal = _refusal({"template": {"a": name}})
+        assert refusal.field == "template.a"
+        assert f'{{"method": "{name}", "args": ' in refusal.detail
+
+
 def test_each_record_is_one_person() -> None:
     """User name, address and first name come from the name; a second column of a method is about somebody else."""
     template = {

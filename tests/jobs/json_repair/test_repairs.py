@@ -75,6 +75,12 @@ def test_what_was_done_where(text: str, repairs: list[tuple[RepairKind, int]]) -
         ('["a"b"]', [('"', '\\"')]),
         ("x: [1, 2]", [(None, None)]),
         ("f([1])", [("f(", "")]),
+        ('{"a": 1,234.50}', [("1,234.50", '"1,234.50"')]),
+        ('{"a": 12:30}', [("12:30", '"12:30"')]),
+        ('{"a": http://b.example/c?d=e}', [("http://b.example/c?d=e", '"http://b.example/c?d=e"')]),
+        ('{"a": two words, "b": 2}', [("two words", '"two words"')]),
+        ('{"a": "C:\\Users\\new"}', [("\\", "\\\\"), ("\\", "\\\\")]),
+        ('["\\d"]', [("\\", "\\\\")]),
     ],
 )
 def test_what_was_there_and_what_it_became(text: str, changes: list[tuple[str | None, str | None]]) -> None:

@@ -191,6 +191,32 @@ def test_several_tools_need_a_call_that_names_one() -> None:
 
 
 @each(
+    "data",
+    [
+        {"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}] * 2},
+        {"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}] * 2}}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "name": "f", "input": _ARGUMENTS}] * 2},
+        {"role": "assistant", "content": [{"type": "tool-call", "toolName": "f", "input": _ARGUMENTS}] * 2},
+        {"output": [{"type": "function_call", "name": "f", "arguments": "{}"}] * 2},
+        {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": _ARGUMENTS}}] * 2}}]},
+    ],
+)
+def test_several_calls_are_refused(data: Any) -> None:
+    """A response with parallel calls is not taken for the arguments of one."""
+    tool = {"name": "f", "input_schema": _CITY}
+    for schema in (tool, {"tools": [tool, tool | {"name": "g"}]}):
+        refusal = _refusal({"schema": schema, "data": data})
+        assert refusal.field == "data"
+        assert "several tool calls" in refusal.detail
+
+
+def test_arguments_may_have_the_names_of_a_response() -> None:
+    """Where the schema names them."""
+    schema = {"type": "object", "properties": {"tool_calls": {"type": "array"}}}
+    assert _answer(schema, {"tool_calls": [1, 2]})["valid"] is True
+
+
+@each(
     ("schema", "data", "valid"),
     [
         (_GEMINI, {"city": "Rome", "days": None}, True),

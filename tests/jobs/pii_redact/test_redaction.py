@@ -158,3 +158,10 @@ def test_kinds_one_by_one_find_what_all_find(text: str) -> None:
     for kind in KINDS:
         for span in redact(text, [kind]).spans:
             assert covered >= set(range(span.start, span.end))
+
+
+def test_a_password_before_a_host_is_no_email_address() -> None:
+    """It is counted as what it is. Where passwords are not wanted, it is hidden all the same."""
+    text = "DATABASE_URL=postgres://app:S3cr3tPw!@db.example.com:5432/prod"
+    assert redact(text, KINDS).text == "DATABASE_URL=postgres://app:[SECRET]@db.example.com:5432/prod"
+    assert redact(text, ["email"]).text == "DATABASE_URL=postgres://app:[EMAIL]:5432/prod"

@@ -120,7 +120,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
             "logs": [log(WETH, "Deposit(address,uint256)", padded(ALICE), data=number(ONE))],
         },
         "Wrapped 1 ETH into WETH" + PAID,
-        {"native_transfer", "mint"},
+        {"native_transfer", "mint", "wrap"},
     ),
     (
         "unwrapping",
@@ -130,7 +130,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
             "logs": [log(WETH, "Withdrawal(address,uint256)", padded(ALICE), data=number(ONE))],
         },
         "Unwrapped 1 WETH into ETH" + PAID,
-        {"burn"},
+        {"burn", "unwrap"},
     ),
     (
         "a bought NFT",

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from jobs.engines.page.diff import Hunk
+from jobs.engines.page.ignoring import Ignore, compared_lines
 from jobs.engines.page.text import normalised, sha256
 from jobs.observation import Previous
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
@@ -212,6 +213,22 @@ def test_what_is_ignored_is_no_change() -> None:
     assert [(hunk["removed"], hunk["added"]) for hunk in third["diff"]["hunks"]] == [
         ([LONG.strip()], [LONG + "The harbour is closed."])
     ]
+
+
+@each(
+    ("old", "new"),
+    [
+        ("24-Nov-2026", "01-Dec-2026"),
+        ("Nov. 24th, 2026 at 3pm", "Dec. 1st, 2026 at 11am"),
+        ("3d ago", "5h ago"),
+        ("24 nov 2026", "3 dic 2026"),
+        ("24 \u043d\u043e\u044f\u0431\u0440\u044f 2026", "2 \u0434\u0435\u043a\u0430\u0431\u0440\u044f 2026"),
+    ],
+)
+def test_dates_of_many_forms_are_ignored(old: str, new: str) -> None:
+    """In either version of a line."""
+    one, other = (compared_lines(f"Changed {date}", Ignore(numbers_and_dates=True)).keys for date in (old, new))
+    assert one == other
 
 
 @each("without", [None, *ALL])

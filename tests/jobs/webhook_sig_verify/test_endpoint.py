@@ -268,3 +268,11 @@ def test_nothing_secret_comes_back(body: dict[str, Any], caplog: pytest.LogCaptu
     if isinstance(body["signature"], str):
         assert mac(CANARY, NOW, ".p") not in shown
         assert mac(CANARY, NOW, ".a..p") not in shown
+
+
+@each("signature", ["ab" * 64, "ab" * 20, "sha256=" + "ab" * 64])
+def test_a_digest_of_another_length_is_told_the_algorithm(signature: str) -> None:
+    """The value may be whole, and of SHA-512."""
+    found = ask(provider="generic", payload="a", signature=signature, secret="k")
+    assert verdict(found) == (False, "malformed_signature")
+    assert "HMAC-SHA256" in found["hint"]

@@ -103,6 +103,33 @@ def test_units_are_stated_in_many_ways(terms: Any, price: str) -> None:
 
 
 @each(
+    ("text", "price"),
+    [
+        ("$1,250", "1250"),
+        ("1,250.50 USDC", "1250.5"),
+        ("$.01", "0.01"),
+        ("$.", None),
+        (".5,5 USDC", None),
+        ("0,01 USDC", None),
+        ("$5 per 1000 calls", None),
+        ("$5/1,000 calls", None),
+        ("$2 per 1M tokens", None),
+        ("$2 per million tokens", None),
+        ("$0.01/MTok", None),
+        ("$0.01 per minute", None),
+        ("$0.01 per call", "0.01"),
+        ("$0.01/1 call", "0.01"),
+        ("$0.01 / request", "0.01"),
+        ("$0.01-$0.05", "0.01"),
+    ],
+)
+def test_prices_as_people_write_them(text: str, price: str | None) -> None:
+    """A comma is never cut off, and a price of many calls or of a time is none of a call."""
+    entries = found({"endpoints": [{"path": "/a", "price": text, "payTo": PAYEE}]})
+    assert [entry[2] for entry in entries] == [price]
+
+
+@each(
     "document",
     [
         {"POST /a": {"price": "$0.01"}},

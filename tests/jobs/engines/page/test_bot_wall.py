@@ -213,6 +213,12 @@ def test_a_wall_is_not_the_page(endpoint: Any, name: str) -> None:
         *("We want to make sure it is actually you we are dealing with and not a robot.", "Bot detected."),
         *("Our systems have detected unusual traffic from your computer network.", "Please slide to verify"),
         *("Before you continue, we need to check that you're not a robot.", "Enter the characters you see below"),
+        *("Click the button below to continue shopping", "We've detected unusual activity from your computer network"),
+        *(
+            "Geben Sie die Zeichen unten ein",
+            "Your Browsing Activity Has Been Paused",
+            "\u8bf7\u5b8c\u6210\u4e0b\u65b9\u9a8c\u8bc1\u540e\u7ee7\u7eed\u64cd\u4f5c",
+        ),
         *("To continue, please confirm that you're not a robot", "Je ne suis pas un robot", "Ich bin kein Roboter"),
         *(
             "No soy un robot",
