@@ -107,7 +107,7 @@ class PaidCall:
         tracing.end_call(call_log, answer.status)
         await body.discard()
         if call_log.watch is not None:
-            await call_log.watch.end()
+            await call_log.watch.end(is_final=answer.status == 200 or call_log.is_failed)
         return answer
 
     def _cause(self, answer: Answer, call_log: CallLog) -> str:
@@ -127,6 +127,7 @@ class PaidCall:
         call_log.failed(problem)
         call_log.result = result_of(problem, self._endpoint, is_first=call_log.is_first)
         if problem.charged is True:
+            call_log.is_failed = not problem.retry_same_payment
             call_log.fault = "ours" if problem.cause else self._endpoint.fault_of(problem.code, problem.reason)
         return problem_answer(
             problem,
