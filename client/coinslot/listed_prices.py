@@ -66,9 +66,7 @@ class ListedPrices:
         if listed is None:
             self._on_unlisted()
         elif price > listed:
-            raise PriceAboveList(
-                f"the server asks for {price.text()} dollars for {name}, and lists it at {listed.text()}: nothing is signed"
-            )
+            raise PriceAboveList.of(name, price, f"lists it at {listed.text()}")
 
     async def _read(self) -> Mapping[str, Price]:
         """By the names of the calls; empty when the server has no document with prices."""
