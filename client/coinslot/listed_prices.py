@@ -61,7 +61,8 @@ class ListedPrices:
         """
         listed = self._prices.get(name)
         if time.monotonic() - self._read_at > REFRESH_S or listed is None or price > listed:
-            self._prices, self._read_at = await self._read(), time.monotonic()
+            # A price counts until another one is listed: a list that is taken down raises none.
+            self._prices, self._read_at = {**self._prices, **await self._read()}, time.monotonic()
             listed = self._prices.get(name)
         if listed is None:
             self._on_unlisted()
