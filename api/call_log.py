@@ -74,6 +74,7 @@ class CallLog:
         if problem.cause is not None:
             cause = problem.cause.reason
         self.cause = cause
+        self.is_failed = problem.charged is True and not problem.retry_same_payment
         error = None if failure is None else str(failure)
         if problem.cause is Cause.PORT_UNAVAILABLE:
             error = problem.reason

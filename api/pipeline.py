@@ -127,7 +127,6 @@ class PaidCall:
         call_log.failed(problem)
         call_log.result = result_of(problem, self._endpoint, is_first=call_log.is_first)
         if problem.charged is True:
-            call_log.is_failed = not problem.retry_same_payment
             call_log.fault = "ours" if problem.cause else self._endpoint.fault_of(problem.code, problem.reason)
         return problem_answer(
             problem,
@@ -257,14 +256,14 @@ class PaidCall:
     async def _identified(self, checked: Checked, entry: Entry) -> tuple[Checked, Entry]:
         """The payment that paid for this call when the client used the same identifier before; otherwise the arguments.
 
-        Only that first payment was charged. Raises Problem when it paid for another call.
+        Only that first payment was charged. Its job is run if nobody does. Raises Problem when it paid for another call.
         """
         if entry.verdict is not Verdict.IDENTIFIED:
             return checked, entry
         earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
-        entry = await self._services.ledger.peek(earlier)
-        of_another = (Verdict.CLAIMED, Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED)
-        if entry.verdict in of_another:
+        is_plain = not (self._endpoint.holds_secret or isinstance(checked.authorization, Deposit | Voucher))
+        entry = await (self._services.ledger.resume if is_plain else self._services.ledger.peek)(earlier)
+        if entry.verdict in (Verdict.CLAIMED, Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
             raise problem_of(Cause.IDENTIFIER_OF_ANOTHER)
         return dataclasses.replace(checked, claim=earlier), entry
 
@@ -318,7 +317,7 @@ class PaidCall:
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._gate.refuse("payment_already_used")
                 case Verdict.IDLE:
-                    # To drive it takes the first payment itself, and this request brings another one.
+                    # To settle it takes the first payment itself, and this request brings another one.
                     raise problem_of(Cause.IDENTIFIER_OPEN)
                 case Verdict.ABSENT:
                     # The copy that drove it could not reach the facilitator, and the ledger forgot the payment.

@@ -109,6 +109,10 @@ class Ledger:
         """Look a payment up without becoming its driver."""
         return await self.look_up(claim, LookUp.PEEK)
 
+    async def resume(self, claim: Claim) -> Entry:
+        """Look a payment up, and become the driver of one that is settled for the same offer and has none."""
+        return await self.look_up(claim, LookUp.RESUME if await self.has_claim(claim) else LookUp.PEEK)
+
     async def find(self, claim: Claim) -> Entry:
         """Look a payment up, and become the driver of one that is known and has none."""
         return await self.look_up(claim, LookUp.FIND)

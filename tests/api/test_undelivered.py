@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +16,7 @@ from litestar import Litestar
 from api.undelivered import HUNG_UP
 from jobs.catalogue import BY_NAME
 from tests.api.paying import Payer, paid_with
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 SOLD = (BY_NAME["echo"],)
@@ -101,6 +105,27 @@ async def test_a_call_to_come_again_is_no_answer(
     facilitator.evidence = None
     assert (await buy(shop, payer, first)).status_code == 200
     assert len(facilitator.paid) == 1
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("name", ["", "a_name_of_the_call"])
+async def test_a_later_payment_has_the_call_run_that_the_first_one_paid_for(
+    shop: httpx.AsyncClient, connection: Connection, payer: Payer, facilitator: Any, name: str
+) -> None:
+    """Clients that sign anew each time cannot repeat the first payment. As soon as it is known to be settled, none has to."""
+    named = {"extensions": {"payment-identifier": {"info": {"required": False, "id": name}}}} if name else {}
+    facilitator.script, facilitator.evidence = ["reset+paid"], "unknown"
+    connection.ends = never if name else at_once
+    assert (await buy(shop, payer, payer.payment() | named)).status_code == 503
+    connection.ends, facilitator.evidence = never, None
+    give_up_at = time.monotonic() + patience(20)
+    while (answer := await buy(shop, payer, payer.payment() | named)).status_code == 503:
+        assert time.monotonic() < give_up_at
+        await asyncio.sleep(0.1)
+    assert answer.json()["youSent"] == "hi"
+    receipt = json.loads(base64.b64decode(answer.headers["payment-response"]))
+    assert receipt["transaction"] == "0x" + facilitator.settles[0][2:]
+    assert len(facilitator.settles) == 1
 
 
 @pytest.mark.usefixtures("worker")
