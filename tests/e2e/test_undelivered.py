@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+import redis
 from coincurve import PrivateKey
 
+from shared.ledger.keys import record_key
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
@@ -52,16 +54,23 @@ def received(service: Any) -> int:
 
 
 def hang_up(service: Any, header: str, body: bytes) -> None:
-    """Send a call, and close the connection while it is settled."""
+    """Send a call, and close the connection when its payment is claimed: it takes a block to settle it."""
     url = urlsplit(service.base_url)
     assert url.port
+    named = json.loads(base64.b64decode(header))["payload"]["authorization"]
+    record = record_key(f"{USDC.network}:{USDC.address.lower()}:{named['from'].lower()}:{named['nonce'].lower()}")
+    ledger = next(line.partition("=")[2] for line in service.environment if line.startswith("COINSLOT_LEDGER_URL="))
+    give_up_at = time.monotonic() + patience(15)
     with socket.create_connection(("127.0.0.1", url.port), timeout=patience(15)) as connection:
         connection.sendall(
             f"POST /v1/cdp/echo HTTP/1.1\r\nhost: {url.netloc}\r\npayment-signature: {header}\r\n"
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode()
             + body
         )
-        time.sleep(0.03)
+        with redis.Redis.from_url(ledger) as claims:
+            while not claims.exists(record):
+                assert time.monotonic() < give_up_at
+                time.sleep(0.002)
 
 
 def call(service: Any, header: str, body: bytes) -> tuple[int, dict[str, Any], str]:
