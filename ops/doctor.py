@@ -23,7 +23,7 @@ import redis
 from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import channel_checks, listing_state, price_checks, recipients
+from ops import chains, channel_checks, listing_state, price_checks
 from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, read_pools, supported_networks, unreadable
 from ops.settlement_costs import sentence, settlement_costs
@@ -337,7 +337,7 @@ def _channels(settings: Settings) -> Findings:
                 channel_checks.chain_lacks(own, settler, ledger) if own.rpc_url else ["COINSLOT_EVM_RPC_URL is not set"]
             )
     except (RedisError, WrongLedger):
-        return  # told already
+        return  # reported already
     if of_chain is None:
         yield Finding("warn", about, "not checked on the chain: its node does not answer")
     lacks += of_chain or []
@@ -365,8 +365,8 @@ def _journal(name: str, rail: EvmRailSettings) -> Finding:
 def _recipient(name: str, rail: RailSettings) -> Findings:
     about = f"rail {name}"
     try:
-        lacks = recipients.missing(name, rail)
-    except recipients.NotChecked as why:
+        lacks = chains.missing(name, rail)
+    except chains.NotChecked as why:
         yield Finding("warn", about, f"not checked whether the recipient can receive its tokens: {why}")
         return
     yield from (Finding("fail", about, sentence) for sentence in lacks)

@@ -18,13 +18,48 @@ from api.discovery.listing import MIME_TYPE
 from api.discovery.problem import MEDIA_TYPE
 from api.errors import ERROR_KINDS, Problem
 from api.pages import check, errors, status, text_documents
-from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.free_work import FreeWork
 from api.pages.renderer import Form, PageRenderer
 from api.services import Services
 from api.status.report import StatusReader
+
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+_MAX_CHARS = 1_000
+
+
+def prefers(accept: str, wanted: str, *others: str) -> bool:
+    """Whether an Accept header names `wanted` itself, and at least as much as any of `others`.
+
+    A wildcard names nothing: who accepts anything gets what this server would send anyway.
+    """
+    weights = _weights(accept)
+    weight = weights.get(wanted, 0.0)
+    return weight > 0 and all(weight >= weights.get(other, 0.0) for other in others)
+
+
+def _weights(accept: str) -> dict[str, float]:
+    """Media type to weight, without parameters of the type."""
+    weights: dict[str, float] = {}
+    for part in accept[:_MAX_CHARS].lower().split(","):
+        name, *parameters = (word.strip() for word in part.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                weight = _number(parameter[2:])
+        weights[name] = weight
+    return weights
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if 0.0 <= value <= 1.0 else 0.0
+
 
 _SAFE = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,

@@ -18,8 +18,7 @@ from shared.money import Price
 from shared.networks import NETWORKS, Network
 from shared.observability.metrics import metrics
 from shared.settings.cdp_key import read_cdp_key
-from shared.settings.configured_token import configured_token
-from shared.settings.rails import EvmRailSettings, RailSettings, XrplRailSettings
+from shared.settings.rails import EvmRailSettings, RailSettings, XrplRailSettings, configured_token
 from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 from shared.x402 import evm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.engines.evm.lookalikes import readings
+from jobs.engines.evm.copycat import readings
 from jobs.ports.xrpl import Amount
 from shared.x402.networks import XRPL_RLUSD
 

@@ -151,7 +151,7 @@ class Metrics:
 
 
 class Series:
-    """All series of a process, each by its labels. docs/operations.md has the table.
+    """All series of a process, each by its labels. docs/metrics.md has the table.
 
     Args:
         name: what the names of its files have in common.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from shared.settings.rules import (
     above_zero,
@@ -16,11 +18,14 @@ from shared.settings.rules import (
     setting,
     within,
 )
+from shared.settings.setting import PREFIX, InvalidSetting
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _MAX_FEE = above_zero(1_000_000, "(0, 1000000] gwei")
 _NO_FILE = Path()
 _LOW_BALANCE = within(0, 1_000_000, "[0, 1000000] ETH")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,3 +184,18 @@ class XrplRailSettings(RailSettings):
     def __post_init__(self) -> None:
         if not self.read_urls and self.rpc_url:
             object.__setattr__(self, "read_urls", (self.rpc_url,))
+
+
+def configured_token(tokens: Mapping[str, T], network: str, prefix: str) -> T:
+    """The token that is known on a network.
+
+    Args:
+        prefix: of the setting that names the network: ``solana`` for COINSLOT_SOLANA_NETWORK.
+
+    Raises:
+        InvalidSetting: no token is known there.
+    """
+    try:
+        return tokens[network]
+    except KeyError:
+        raise InvalidSetting(f"{PREFIX}{prefix.upper()}_NETWORK: no token is known on {network}") from None

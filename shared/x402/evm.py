@@ -9,7 +9,7 @@ Sources: x402-foundation specs/schemes/exact/scheme_exact_evm.md, EIP-712, EIP-3
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -297,3 +297,23 @@ def canonical(signature: bytes) -> bytes:
     """A signature with v of 27 or 28, as contracts take it: v of 0 and of 27 mean the same. One form, because keys are derived
     from it."""
     return signature[:64] + bytes([signature[64] % 27 + 27])
+
+
+RlpItem = bytes | int | Sequence["RlpItem"]
+
+
+def rlp(item: RlpItem) -> bytes:
+    """Ethereum's serialization (yellow paper, appendix B)."""
+    if isinstance(item, int):
+        item = item.to_bytes((item.bit_length() + 7) // 8, "big")
+    if isinstance(item, bytes):
+        return item if len(item) == 1 and item[0] < 0x80 else _rlp_head(0x80, len(item)) + item
+    content = b"".join(map(rlp, item))
+    return _rlp_head(0xC0, len(content)) + content
+
+
+def _rlp_head(offset: int, length: int) -> bytes:
+    if length <= 55:
+        return bytes([offset + length])
+    size = length.to_bytes((length.bit_length() + 7) // 8, "big")
+    return bytes([offset + 55 + len(size)]) + size

@@ -24,10 +24,10 @@ from api.app import create_app
 from api.body import PEEK_BYTES
 from api.errors import ERROR_KINDS, Problem
 from api.pages import free_work
-from api.pages.accept import prefers
 from api.pages.check import MOST_BYTES
 from api.pages.errors import EXPLANATIONS
 from api.pages.renderer import PageRenderer
+from api.pages.routes import prefers
 from api.payment.binding import Binder
 from api.payment.gate import PaymentGate
 from api.payment.rails import configured_rails

@@ -1,4 +1,4 @@
-"""YouTube's captions over real connections: the sandbox's small YouTube, and one that does what a test tells it to."""
+"""YouTube's captions over real connections, from a YouTube that does what a test tells it to."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import asyncio
 import gzip
 import json
 import socket
-import threading
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,17 +16,16 @@ import msgspec
 import pytest
 import youtube_transcript_api
 from aiohttp import web
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from youtube_transcript_api import _errors
 
-from compose.sandbox.upstream_server import Upstreams
-from compose.sandbox.upstreams.captions import VIDEOS
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, Context, Page
 from jobs.youtube.endpoint import ENDPOINT, Request, run
 from jobs.youtube.tracks import chosen
 from shared.outcome import Failed, UpstreamFailed
 from shared.pools import Pool
-from shared.settings.service import PREFIX, Settings
+from shared.settings.service import Settings
 from tests.time_limits import SLACK_S
 from tests.workers.egress.hostile import Canary
 from tests.workers.egress.proxy_server import real_proxy
@@ -47,50 +44,11 @@ KEY_PAGE = '<script>ytcfg.set({"INNERTUBE_API_KEY": "k"})</script>'
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Servers:
-    """An event loop in a thread."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-
-    def run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
-
-    def stop(self) -> None:
-        async def end() -> None:
-            rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in rest:
-                task.cancel()
-            await asyncio.gather(*rest, return_exceptions=True)
-
-        self.run(end())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE_S)
-        self._loop.close()
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[Servers]:
-    running = Servers()
-    yield running
-    running.stop()
-
-
 @pytest.fixture(scope="module")
 def children() -> Iterator[ChildPool]:
     pool = warm_pool(1, Pool.YOUTUBE)
     yield pool
     pool.close()
-
-
-@pytest.fixture
-def sandbox(upstreams: Upstreams, children: ChildPool) -> WorkerPorts:
-    """A world in which YouTube is the sandbox's."""
-    return WorkerPorts(
-        Settings.from_env({PREFIX + name: value for name, value in upstreams.settings.items()}), children
-    )
 
 
 class Rogue:
@@ -145,8 +103,15 @@ class Rogue:
             self.together -= 1
 
 
+@pytest.fixture(scope="module")
+def portal() -> Iterator[BlockingPortal]:
+    """An event loop in a thread."""
+    with start_blocking_portal() as running:
+        yield running
+
+
 @pytest.fixture
-def rogue(servers: Servers) -> Iterator[Rogue]:
+def rogue(portal: BlockingPortal) -> Iterator[Rogue]:
     """On plain HTTP, at an address instead of a name."""
     rogue = Rogue()
 
@@ -157,9 +122,9 @@ def rogue(servers: Servers) -> Iterator[Rogue]:
         rogue.url = f"http://{OTHER}:{runner.addresses[0][1]}"
         return runner
 
-    runner = servers.run(start())
+    runner = portal.call(start)
     yield rogue
-    servers.run(runner.cleanup())
+    portal.call(runner.cleanup)
 
 
 @pytest.fixture
@@ -198,82 +163,6 @@ def call(ports: WorkerPorts, video_id: str, lang: str | None = None) -> dict[str
     request = Request(url=f"https://youtu.be/{video_id}", lang=lang)
     answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
     return answer
-
-
-# The sandbox.
-
-
-def test_the_documented_example(sandbox: WorkerPorts) -> None:
-    """By name, over TLS, and read in a child."""
-    request = msgspec.convert(ENDPOINT.example.request, Request)
-    answer = json.loads(msgspec.json.encode(run(request, Context("0x0", sandbox))))
-    assert answer == ENDPOINT.example.response
-
-
-@pytest.mark.parametrize(
-    ("video_id", "lang", "language", "is_generated", "count"),
-    [
-        ("coinslot-01", None, "en", False, 2),
-        ("coinslot-01", "pt", "pt-BR", False, 2),
-        ("coinslot-01", "pt-PT", "pt-BR", False, 2),
-        ("coinslot-02", None, "de", True, 1),
-        ("coinslot-02", "de-AT", "de", True, 1),
-        ("coinslot-11", None, "en", False, 2),
-    ],
-)
-def test_tracks_of_the_sandbox(
-    sandbox: WorkerPorts, video_id: str, lang: str | None, language: str, is_generated: bool, count: int
-) -> None:
-    """Written and generated ones, and a video behind a page of consent."""
-    answer = call(sandbox, video_id, lang)
-    assert (answer["language"], answer["isGenerated"], answer["segmentCount"]) == (language, is_generated, count)
-    assert answer["title"] == VIDEOS[video_id].title
-
-
-@pytest.mark.parametrize(
-    ("video_id", "reason"),
-    [
-        ("coinslot-03", "captions_disabled"),
-        ("coinslot-04", "no_captions"),
-        ("coinslot-05", "video_unavailable"),
-        ("coinslot-06", "video_unavailable"),
-        ("coinslot-07", "rate_limited"),
-        ("coinslot-08", "rate_limited"),
-        ("coinslot-09", "rate_limited"),
-        ("coinslot-10", "rate_limited"),
-        ("coinslot-12", "bad_content"),
-        ("coinslot-13", "video_unavailable"),
-    ],
-)
-def test_failures_of_the_sandbox(sandbox: WorkerPorts, video_id: str, reason: str) -> None:
-    """Every way in which a video has no transcript."""
-    with pytest.raises(UpstreamFailed) as caught:
-        call(sandbox, video_id)
-    assert caught.value.reason == reason
-    assert caught.value.retryable == (reason in ("rate_limited", "bad_content"))
-
-
-def test_a_language_that_is_not_there(sandbox: WorkerPorts) -> None:
-    with pytest.raises(UpstreamFailed, match=r"in ja, but in: en, pt-BR\.$") as caught:
-        call(sandbox, "coinslot-01", "ja")
-    assert caught.value.reason == "language_not_available"
-
-
-def test_many_at_once(sandbox: WorkerPorts) -> None:
-    """Eight threads, as many as the pool has, and everyone gets his own."""
-    videos = ["coinslot-01", "coinslot-02", "coinslot-11", "coinslot-03"] * 8
-
-    def title(video_id: str) -> str | None:
-        try:
-            found = call(sandbox, video_id)
-        except UpstreamFailed as failed:
-            return failed.reason
-        assert found["videoId"] == video_id
-        return str(found["title"])
-
-    with ThreadPoolExecutor(8) as threads:
-        told = Counter(threads.map(title, videos))
-    assert told == {"How a Coin Slot Works": 8, "Münzen": 8, "After consent": 8, "captions_disabled": 8}
 
 
 # What the library says.
@@ -411,6 +300,9 @@ def test_consent_is_given_once(captions: YouTubeCaptions, rogue: Rogue) -> None:
     rogue.page = rogue.says(text=page)
     assert failure(captions).reason == "bad_content"
     assert [request.headers.get("Cookie") for request in rogue.asked] == [None, "CONSENT=YES+cb.2"]
+    pages = iter((page, KEY_PAGE))
+    rogue.page = lambda request: rogue.says(text=next(pages))(request)
+    assert fetch(captions).title == "T"
     for value in ("é€", "a\rX-Injected: 1", "a; b=c"):
         rogue.page = rogue.says(text=page.replace("cb.2", value))
         assert failure(captions).reason == "bad_content"

@@ -329,21 +329,6 @@ def test_a_gap_is_said_unless_another_node_has_it(sandbox: Sandbox, node: Node) 
     assert alone()["activity"]["complete"] is True
 
 
-def test_a_ledger_that_lacks_history_says_so(sandbox: Sandbox, node: Node) -> None:
-    """The same, with a server that really lacks it."""
-    watch = Watch(node)
-    watch()
-    for _ in range(3):
-        sandbox.pay()
-        sandbox.ledger.close()
-    sandbox.ledger.missing.add(sandbox.ledger.validated.index - 1)
-    told = watch()
-    assert (told["activity"]["count"], told["activity"]["complete"]) == (1, False)
-    sandbox.pay()
-    sandbox.ledger.close()
-    assert watch()["activity"]["complete"] is True
-
-
 def test_a_node_that_keeps_a_transaction_back_is_found_out(sandbox: Sandbox, node: Node) -> None:
     """What the transactions moved is compared with the balances."""
     watch = Watch(node)

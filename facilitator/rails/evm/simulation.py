@@ -17,9 +17,9 @@ from facilitator.rails.evm.calldata import (
     balance_of,
     deploying_trial,
     is_valid_signature,
+    settling_call,
 )
 from facilitator.rails.evm.node import bytes_of, is_failure, number_of, view
-from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Payment
 from shared.nodes.json_rpc import Call
 from shared.x402.erc6492 import deployment_of

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from api.body_problems import invalid_field
+from api.admission import invalid_field
 from jobs import schemas
 from jobs.faker.allowlist import METHODS
 from jobs.faker.arguments import TAKING

@@ -261,6 +261,7 @@ NO_PAGES = {
     "a-pdf": _only(Content(b"%PDF-1.7\n", "application/pdf"), *_NO_PAGE),
     "a-video": _only(Content(b"\0\0\0\x18ftypmp42", "video/mp4"), *_NO_PAGE),
     "a-picture": _only(_picture(64), *_NO_PAGE),
+    "a-drawing": _only(_text("<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"), *_NO_PAGE),
     "nothing": _only(Content(b"", status=204), *_NO_PAGE),
     "parts-without-end": _only(
         _endless(b"HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=p\r\n\r\n", _PARTS),
