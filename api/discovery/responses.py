@@ -72,7 +72,9 @@ def components() -> dict[str, Any]:
                 _headers("Retry-After", *_RATE),
             ),
             "ContentTooLarge": _problem(413, "The body is too large. Not charged.", {}),
-            "UnsupportedMediaType": _problem(415, "The body is not application/json. Not charged.", {}),
+            "UnsupportedMediaType": _problem(
+                415, "The body is not application/json, or is compressed. Not charged.", _headers("Accept-Encoding")
+            ),
             "InternalError": _problem(
                 500,
                 "Something went wrong here. `charged` says whether it was paid; the same payment again is not charged twice.",
@@ -119,6 +121,7 @@ _HEADERS: dict[str, Any] = {
         "description": 'What is left of it, `"payer";r=<calls>;t=<seconds until all are back>`.',
         "schema": {"type": "string"},
     },
+    "Accept-Encoding": {"description": "`identity`, where the body was compressed.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
 }
 

@@ -1,4 +1,4 @@
-"""The routes of the pages. Every body is bytes that are there already, but for searches."""
+"""The routes of the pages. Every body is there already, compressed too, but for searches."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from litestar import HttpMethod, Request, Response, route
 from litestar.exceptions import NotFoundException
 from litestar.handlers import BaseRouteHandler
 
+from api.accept import HTML, MARKDOWN, prefers
 from api.admission import Admission
 from api.body import RequestBody
 from api.discovery.listing import MIME_TYPE
 from api.discovery.problem import MEDIA_TYPE
 from api.errors import ERROR_KINDS, Problem
 from api.pages import check, errors, status, text_documents
-from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.free_work import FreeWork
 from api.pages.renderer import Form, PageRenderer
 from api.services import Services
 from api.status.report import StatusReader
+from api.stored import Stored, answer
 
 _SAFE = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -64,7 +65,7 @@ def routes(
         _check(renderer, services),
         _error(renderer),
         *_status(renderer, reader),
-        _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
+        _style(),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
         _made("/llms.txt", lambda: text_documents.llms(renderer.entries, base_url), "text/plain"),
         _made(
@@ -102,7 +103,7 @@ def _home(renderer: PageRenderer) -> BaseRouteHandler:
 def _endpoint(renderer: PageRenderer) -> BaseRouteHandler:
     """One route for the pages of all endpoints: Litestar takes a millisecond to register a route."""
 
-    def find(request: Request[Any, Any, Any], form: Form) -> bytes:
+    def find(request: Request[Any, Any, Any], form: Form) -> Stored:
         return renderer.page(_asked(renderer, request).path, form)
 
     return _negotiated(renderer, _ENTRY, find)
@@ -131,6 +132,7 @@ def _check(renderer: PageRenderer, services: Services) -> BaseRouteHandler:
 
         try:
             check.require_form(request.headers.get("content-type", ""))
+            sent.require_no_coding()
             content = await sent.peek()
             rendered = await work.run(render)
         except Problem as problem:
@@ -157,7 +159,7 @@ def _asked(renderer: PageRenderer, request: Request[Any, Any, Any]) -> Entry:
 
 
 def _catalogue(renderer: PageRenderer) -> BaseRouteHandler:
-    def find(request: Request[Any, Any, Any], form: Form) -> bytes:
+    def find(request: Request[Any, Any, Any], form: Form) -> Stored | bytes:
         asked = request.query_params
         return renderer.found(_last(asked.getall("q", [])), _last(asked.getall("category", [])), form)
 
@@ -183,7 +185,7 @@ def _error(renderer: PageRenderer) -> BaseRouteHandler:
             said = errors.document(code, base_url) if code else errors.documents(base_url)
             return Response(msgspec.json.encode(said), media_type=MIME_TYPE, headers=headers)
         form: Form = _form(accept)
-        return Response(renderer.error(code, form), media_type=_TYPES[form], headers=headers)
+        return answer(request, renderer.error(code, form), _TYPES[form], headers)
 
     return page
 
@@ -220,7 +222,7 @@ def _links(base_url: str) -> str:
 
 
 def _negotiated(
-    renderer: PageRenderer, path: str, find: Callable[[Request[Any, Any, Any], Form], bytes]
+    renderer: PageRenderer, path: str, find: Callable[[Request[Any, Any, Any], Form], Stored | bytes]
 ) -> BaseRouteHandler:
     links = _links(renderer.base_url)
 
@@ -229,9 +231,19 @@ def _negotiated(
         accept = request.headers.get("accept", "")
         form = _form(accept)
         headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": links}
-        return Response(find(request, form), media_type=_TYPES[form], headers=headers)
+        return answer(request, find(request, form), _TYPES[form], headers)
 
     return page
+
+
+def _style() -> BaseRouteHandler:
+    style, headers = Stored(STYLE), {"Cache-Control": _FOR_EVER, "X-Content-Type-Options": "nosniff"}
+
+    @route(STYLE_PATH, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
+    def document(request: Request[Any, Any, Any]) -> Response[bytes]:
+        return answer(request, style, "text/css", headers)
+
+    return document
 
 
 def _date(seconds: int) -> str:

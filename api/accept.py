@@ -1,4 +1,4 @@
-"""Which media type a request prefers (RFC 9110, section 12.5.1)."""
+"""Which media type or content coding a request prefers (RFC 9110, sections 12.5.1 and 12.5.3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MAX_CHARS = 1_000
 
 
 def prefers(accept: str, wanted: str, *others: str) -> bool:
-    """Whether an Accept header names `wanted` itself, and at least as much as any of `others`.
+    """Whether an Accept or Accept-Encoding header names `wanted` itself, and at least as much as any of `others`.
 
     A wildcard names nothing: who accepts anything gets what this server would send anyway.
     """
@@ -18,7 +18,7 @@ def prefers(accept: str, wanted: str, *others: str) -> bool:
 
 
 def _weights(accept: str) -> dict[str, float]:
-    """Media type to weight, without parameters of the type."""
+    """Name to weight, without parameters of a media type."""
     weights: dict[str, float] = {}
     for part in accept[:_MAX_CHARS].lower().split(","):
         name, *parameters = (word.strip() for word in part.split(";"))
