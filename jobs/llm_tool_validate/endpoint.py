@@ -66,14 +66,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
             description=(
                 "The arguments to validate, or a whole tool call with them; with `coerce` also as a JSON string. At most "
                 "256 KB and 128 levels."
-            ),
-            # Anthropic's SDK refuses a schema without a type.
-            extra_json_schema={
-                "anyOf": [
-                    {"type": "object", "additionalProperties": True},
-                    *({"type": name} for name in ("array", "string", "number", "boolean", "null")),
-                ]
-            },
+            )
         ),
     ]
     coerce: Annotated[bool, msgspec.Meta(description="Change types where nothing is lost: '12' to 12.")] = False

@@ -40,7 +40,12 @@ def openai(schema: dict[str, Any]) -> list[str]:
 
 def anthropic(schema: dict[str, Any]) -> list[str]:
     """What Anthropic's transform changes: it closes objects, also those with members of any name."""
-    transform_schema(copy.deepcopy(schema))
+    try:
+        transform_schema(copy.deepcopy(schema))
+    except ValueError as refused:
+        if "must have a 'type'" not in str(refused):
+            raise
+        return ["refused"]
     return (
         ["open object"] if any(one.get("additionalProperties", False) is not False for one in schemas(schema)) else []
     )

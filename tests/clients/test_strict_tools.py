@@ -45,4 +45,5 @@ def test_strict_modes_take_what_is_documented() -> None:
 
 def _named(cell: str) -> list[str]:
     """What a cell says that a strict mode does not take."""
-    return ["open object"] if cell.startswith("open object") else re.findall(r"`(\w+)`", cell)
+    kind, has_colon, _ = cell.partition(":")
+    return [kind] if has_colon else re.findall(r"`(\w+)`", cell)
