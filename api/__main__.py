@@ -17,11 +17,10 @@ from shared.observability import tracing
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
 from shared.observability.metrics import metrics
-from shared.process.allocator import keep_freed_memory
-from shared.process.command_line import command_line
+from shared.process.command_line import command_line, run
 from shared.process.forked_workers import prepare_forks
-from shared.process.gc_tuning import tune_gc
 from shared.process.setting_names import read_settings
+from shared.process.tuning import keep_freed_memory, tune_gc
 from shared.process.user import refuse_root
 from shared.sealing.keys import read_sealing_keys
 from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
@@ -114,7 +113,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except InvalidSetting as error:
-        sys.exit(f"coinslot: {error}")
+    run("coinslot", main)

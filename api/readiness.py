@@ -32,6 +32,7 @@ _NOT_READY = frozenset((Cause.NO_WORKER.reason, Cause.QUEUE_UNREADABLE.reason, S
 PORT_SENTENCES = {
     "no_dns": "the name servers of the workers' machine do not answer. COINSLOT_DNS_SERVER names another",
     "no_egress": "the workers' machine has no route to the internet",
+    "no_proxy": "no proxy of COINSLOT_EGRESS_PROXY_FILE works for this pool. The worker's log says why",
     "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
     "unconfined_children": "this kernel does not filter system calls (seccomp), which COINSLOT_PRODUCTION=1 asks for",
     "outdated": "the workers do not know what the API sends them. Restart them in the API's version",

@@ -7,6 +7,8 @@ import fcntl
 import json
 import secrets
 import shutil
+import sys
+import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,6 @@ from pathlib import Path
 import redis
 
 from compose.preflight import check_disk, check_ports, check_settings, make_folder
-from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, claim_port
 from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
@@ -200,3 +201,16 @@ def _key_file(path: Path) -> Path:
 def _password_file(path: Path) -> Path:
     """The password is kept between runs, because people keep it in their browser."""
     return path if path.exists() else private_file(path, secrets.token_urlsafe(18))
+
+
+@contextlib.contextmanager
+def step(name: str) -> Iterator[None]:
+    """Print the name of a step when it begins, and on the same line its seconds when it has ended."""
+    started_at = time.monotonic()
+    print(f"run: {name} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    except BaseException:
+        print(file=sys.stderr, flush=True)  # the reason comes on the next line
+        raise
+    print(f" {time.monotonic() - started_at:.1f} s", file=sys.stderr, flush=True)

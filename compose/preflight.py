@@ -20,6 +20,7 @@ from shared.process.machine import free_memory_bytes
 from shared.sealing.keys import previous_key_file, read_sealing_keys
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.egress import egress
+from shared.settings.egress_proxies import read_egress_proxies
 from shared.settings.secret_files import is_exposed, read_headers, read_secret
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
@@ -42,6 +43,7 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool], users:
 
         installed()
     egress(settings)
+    read_egress_proxies(settings.egress_proxy_file)
     Limits(settings.rate_limits)
     tracing.check(settings)
     find_program(settings.chromium)

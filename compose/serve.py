@@ -27,12 +27,11 @@ from coinslot.answer import Answer
 from coinslot.buyer import Buyer
 from coinslot.errors import CoinslotError, UnknownCall, WalletUnusable
 from coinslot.wallet import Wallet
-from compose.embedded import Embedded, embed
+from compose.embedded import Embedded, embed, step
 from compose.package_workers import all_lines
 from compose.preflight import bind_error, memory_warning
 from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, scaled
-from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.users import Accounts, accounts, share_files
 from jobs.packages import RefusedPackage

@@ -11,7 +11,7 @@ from granian.server import Server
 
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
-from shared.process.command_line import command_line
+from shared.process.command_line import command_line, run
 from shared.process.forked_workers import prepare_forks
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
@@ -65,7 +65,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except InvalidSetting as error:
-        sys.exit(f"coinslot facilitator: {error}")
+    run("coinslot facilitator", main)

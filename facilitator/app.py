@@ -9,18 +9,20 @@ import logging
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any
 
 import msgspec
 from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import ClientException, HTTPException, NotFoundException
 
-from facilitator.configured import configured_rails
 from facilitator.facilitator import Facilitator
-from shared.json_depth import is_deeper
+from facilitator.rail import Rail
+from shared.networks import NETWORKS
 from shared.observability.logs import JobIds, call_ids
+from shared.raw_json import is_deeper
 from shared.settings.service import InvalidSetting, Settings
 from shared.version import VERSION
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
@@ -141,3 +143,21 @@ def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[d
         return Response({"detail": error.detail}, status_code=error.status_code)
     log.error("%s failed", request.url.path, exc_info=error)
     return Response({"detail": "something went wrong here"}, status_code=500)
+
+
+def configured_rails(settings: Settings) -> Sequence[Rail[Any]]:
+    """Every rail with a node. Each one imports its network's library, which takes a second or two.
+
+    Raises:
+        InvalidSetting: no rail has a node, a key cannot be read, or no token is known on a network.
+    """
+    modules = {
+        name: f"facilitator.rails.{NETWORKS[name].package}.rail" for name, own in settings.rails.items() if own.rpc_url
+    }
+    rails: list[Rail[Any]] = [import_module(module).rail(settings, name) for name, module in modules.items()]
+    if not rails:
+        raise InvalidSetting("COINSLOT_EVM_RPC_URL, or that of another network, must name a node to settle through")
+    networks = [rail.network for rail in rails]
+    if len(set(networks)) < len(networks):
+        raise InvalidSetting("COINSLOT_EVM_NETWORK is Ethereum already: leave out COINSLOT_ETHEREUM_RPC_URL")
+    return rails

@@ -11,6 +11,8 @@ from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)
 
+READ_EVERY_S, READ_SOON_S = 15.0, 2.0
+"""The intervals where a reading costs one request."""
 _EMPTY, _LOW, _ENOUGH = range(3)
 
 
@@ -25,6 +27,9 @@ class Unit:
         """An amount in whole units, to the last digit: ``0.250000000000000000 ETH``. A negative one is shown as 0."""
         whole, rest = divmod(max(0, amount), 10**self.decimals)
         return f"{whole}.{rest:0{self.decimals}d} {self.symbol}"
+
+
+ETH, SOL, XLM = Unit("ETH", 18), Unit("SOL", 9), Unit("XLM", 7)
 
 
 class BalanceMonitor:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from facilitator import results
+from facilitator.balance import BalanceMonitor
 from facilitator.settling import CannotSend, require_ours
 from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
@@ -21,16 +23,16 @@ class Rail(ABC, Generic[A]):
 
     Attributes:
         node_errors: what a call to its node raises when that does not answer, or not as it should.
+        network: CAIP-2. No two rails have the same.
         schemes: of the payments that it settles.
     """
 
+    network: str
+    _balance_monitor: BalanceMonitor
+    _tasks: Sequence[asyncio.Task[None]] = ()
+
     node_errors: ClassVar[tuple[type[Exception], ...]]
     schemes: tuple[str, ...] = (SCHEME,)
-
-    @property
-    @abstractmethod
-    def network(self) -> str:
-        """CAIP-2. No two rails have the same."""
 
     @property
     def kinds(self) -> Sequence[SupportedKind]:
@@ -60,7 +62,7 @@ class Rail(ABC, Generic[A]):
     @property
     def balance(self) -> str:
         """What the account that pays for settlements has, with its unit: ``0.25 ETH``. Empty where payers pay the fees."""
-        return ""
+        return self._balance_monitor.balance
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -80,6 +82,11 @@ class Rail(ABC, Generic[A]):
     @abstractmethod
     async def stop(self) -> None:
         """Wait for the settlements under way, then disconnect. It also works after a start that failed."""
+
+    async def _end_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def verify(self, call: FacilitatorCall) -> Verification:
         """Whether the payment would settle now. It sends nothing."""

@@ -111,15 +111,15 @@ def summary(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Summary | No
     )
 
 
-def sentence(told: Summary) -> str:
+def sentence(summed: Summary) -> str:
     """The sum in one line."""
-    watched = "nobody watches the chain" if told.watch_age_s is None else f"chain read {told.watch_age_s:.0f} s ago"
+    watched = "nobody watches the chain" if summed.watch_age_s is None else f"chain read {summed.watch_age_s:.0f} s ago"
     return (
-        f"channels: {told.open} open, {told.unclaimed / 1e6:.6f} USDC unclaimed (oldest {told.oldest_s:.0f} s), "
-        f"{told.leaving} withdraw while they owe, {told.frozen} frozen, {told.small} not worth a claim, {watched}"
+        f"channels: {summed.open} open, {summed.unclaimed / 1e6:.6f} USDC unclaimed (oldest {summed.oldest_s:.0f} s), "
+        f"{summed.leaving} withdraw while they owe, {summed.frozen} frozen, {summed.small} not worth a claim, {watched}"
     )
 
 
-def is_unwatched(told: Summary, own: EvmRailSettings) -> bool:
+def is_unwatched(summed: Summary, own: EvmRailSettings) -> bool:
     """Whether something is owed while the claimer has not looked at the chain for too long: it could be withdrawn unseen."""
-    return told.unclaimed > 0 and (told.watch_age_s is None or told.watch_age_s > own.channels_stale_s)
+    return summed.unclaimed > 0 and (summed.watch_age_s is None or summed.watch_age_s > own.channels_stale_s)

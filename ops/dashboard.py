@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -20,7 +19,7 @@ from redis.exceptions import RedisError
 
 from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import granian_config
-from shared.process.command_line import command_line
+from shared.process.command_line import command_line, run
 from shared.process.forked_workers import prepare_forks
 from shared.process.setting_names import read_settings
 from shared.servers.redis_connection import connect
@@ -180,7 +179,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except InvalidSetting as error:
-        sys.exit(f"coinslot dashboard: {error}")
+    run("coinslot dashboard", main)

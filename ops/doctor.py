@@ -23,7 +23,7 @@ import redis
 from coincurve import PrivateKey
 from redis.exceptions import RedisError, ResponseError
 
-from ops import channel_checks, listing_state, price_checks, recipients
+from ops import chains, channel_checks, listing_state, price_checks
 from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, read_pools, supported_networks, unreadable
 from ops.settlement_costs import sentence, settlement_costs
@@ -38,6 +38,7 @@ from shared.servers.ledger_servers import check_server, connect_ledger
 from shared.servers.ledger_start import WrongLedger
 from shared.servers.redis_connection import connect
 from shared.settings.cdp_key import read_cdp_key
+from shared.settings.egress_proxies import read_egress_proxies
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import is_exposed, read_headers, read_key, read_secret
 from shared.settings.service import PREFIX, InvalidSetting, Settings
@@ -140,6 +141,8 @@ def _key_files(settings: Settings) -> Findings:
             yield _file(f"settler key of {name}", path, network.read_settler_key)
     if settings.dashboard_redis_url:
         yield _file("dashboard password", settings.dashboard_password_file, read_secret)
+    if settings.egress_proxy_file:
+        yield _egress_proxies(settings.egress_proxy_file)
     for name, rail in settings.rails.items():
         secrets = [(name, rail.facilitator_headers_file, rail.facilitator_cdp_key_file)]
         if isinstance(rail, EvmRailSettings):
@@ -158,6 +161,18 @@ def _file(about: str, path: Any, read: Callable[[Any], object]) -> Finding:
     except InvalidSetting as error:
         return Finding("fail", about, str(error))
     return _private(about, Path(path))
+
+
+def _egress_proxies(path: str) -> Finding:
+    """Whether the file can be used, and by whom it is. Of a proxy nothing is shown."""
+    found = _file("egress proxies", path, read_egress_proxies)
+    if found.level != "ok":
+        return found
+    pools = (
+        f"{len(proxies.servers)} for {pool}, {'always' if proxies.is_always else 'after a refusal'}"
+        for pool, proxies in read_egress_proxies(path).items()
+    )
+    return found._replace(detail=f"{'; '.join(pools)}. {found.detail}")
 
 
 def _private(about: str, path: Path) -> Finding:
@@ -322,7 +337,7 @@ def _channels(settings: Settings) -> Findings:
                 channel_checks.chain_lacks(own, settler, ledger) if own.rpc_url else ["COINSLOT_EVM_RPC_URL is not set"]
             )
     except (RedisError, WrongLedger):
-        return  # told already
+        return  # reported already
     if of_chain is None:
         yield Finding("warn", about, "not checked on the chain: its node does not answer")
     lacks += of_chain or []
@@ -350,8 +365,8 @@ def _journal(name: str, rail: EvmRailSettings) -> Finding:
 def _recipient(name: str, rail: RailSettings) -> Findings:
     about = f"rail {name}"
     try:
-        lacks = recipients.missing(name, rail)
-    except recipients.NotChecked as why:
+        lacks = chains.missing(name, rail)
+    except chains.NotChecked as why:
         yield Finding("warn", about, f"not checked whether the recipient can receive its tokens: {why}")
         return
     yield from (Finding("fail", about, sentence) for sentence in lacks)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +25,7 @@ from ops import gauges
 from ops.books.keeper import keep
 from ops.counted import CountedSeries
 from shared.observability.logs import configure_logs
-from shared.process.command_line import command_line
+from shared.process.command_line import command_line, run
 from shared.process.setting_names import read_settings
 from shared.servers.redis_connection import connect
 from shared.settings.service import PREFIX, InvalidSetting, Settings
@@ -118,7 +117,4 @@ def _served(settings: Settings, registry: CollectorRegistry, ended: threading.Ev
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except InvalidSetting as error:
-        sys.exit(f"coinslot exporter: {error}")
+    run("coinslot exporter", main)

@@ -85,23 +85,23 @@ def payments(ledger: Sequence[redis.Redis]) -> Families:
 def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
     """What channels owe, and the settings that say when that is too much. No series without channels."""
     own = settings.evm
-    told = summary(ledger, own)
-    if told is None:
+    found = summary(ledger, own)
+    if found is None:
         return
     for name, value, help_text in (
-        ("coinslot_channels", told.open, "Channels."),
-        ("coinslot_channel_unclaimed_usdc", told.unclaimed / 1e6, "What was charged and not claimed, in USDC."),
-        ("coinslot_channel_oldest_unclaimed_seconds", told.oldest_s, "Age of the oldest charge that is not claimed."),
-        ("coinslot_channels_leaving", told.leaving, "Channels whose payers withdraw while they owe something."),
-        ("coinslot_channel_leaving_seconds", told.leaving_s, "Since when the first of them."),
-        ("coinslot_channels_frozen", told.frozen, "Channels that owe more than they hold."),
-        ("coinslot_channels_not_worth_claiming", told.small, "Channels whose claim is due and not worth its gas."),
+        ("coinslot_channels", found.open, "Channels."),
+        ("coinslot_channel_unclaimed_usdc", found.unclaimed / 1e6, "What was charged and not claimed, in USDC."),
+        ("coinslot_channel_oldest_unclaimed_seconds", found.oldest_s, "Age of the oldest charge that is not claimed."),
+        ("coinslot_channels_leaving", found.leaving, "Channels whose payers withdraw while they owe something."),
+        ("coinslot_channel_leaving_seconds", found.leaving_s, "Since when the first of them."),
+        ("coinslot_channels_frozen", found.frozen, "Channels that owe more than they hold."),
+        ("coinslot_channels_not_worth_claiming", found.small, "Channels whose claim is due and not worth its gas."),
         ("coinslot_channel_claim_within_seconds", own.claim_within_s, "How old a charge may be."),
         ("coinslot_channel_withdraw_delay_seconds", own.withdraw_delay_s, "How long a withdrawal takes."),
     ):
         yield GaugeMetricFamily(name, help_text, value=value)
-    if own.has_channels or told.unclaimed:
-        age = float("inf") if told.watch_age_s is None else told.watch_age_s
+    if own.has_channels or found.unclaimed:
+        age = float("inf") if found.watch_age_s is None else found.watch_age_s
         yield GaugeMetricFamily(
             "coinslot_channel_watch_age_seconds", "Since the claimer looked at the chain.", value=age
         )

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import httpx
 import redis
-from redis.exceptions import RedisError
 
 from ops.listing_rules import (
     NOT_SHOWN,
@@ -28,7 +26,7 @@ from ops.listing_rules import (
     protocols_of,
 )
 from ops.listing_state import Listed, read_listed, sentence_of
-from ops.queries import unreadable
+from ops.queries import Failed
 from shared.ledger.listing import BUCKET, host_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket
 from shared.settings.service import PREFIX, Settings
@@ -57,20 +55,14 @@ class Examined:
     """What is so by design, and no lack."""
 
 
-class Unreachable(Exception):
+class Unreachable(Failed):
     """The shop cannot be examined."""
 
 
 def report(settings: Settings, *, as_json: bool) -> int:
-    """Print one line for each call. Returns the exit code."""
-    try:
-        with connect_ledger(settings) as ledger:
-            return asyncio.run(_report(settings, of_bucket(ledger, BUCKET), as_json=as_json))
-    except RedisError as error:
-        print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
-    except Unreachable as why:
-        print(f"coinslot-ops: {why}", file=sys.stderr)
-    return 3
+    """Print one line for each call. Returns the exit code. Raises RedisError, Unreachable."""
+    with connect_ledger(settings) as ledger:
+        return asyncio.run(_report(settings, of_bucket(ledger, BUCKET), as_json=as_json))
 
 
 async def _report(settings: Settings, ledger: redis.Redis, *, as_json: bool) -> int:

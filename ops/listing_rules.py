@@ -113,7 +113,7 @@ def _of_operation(challenge: Object, operation: Object | None) -> Iterator[str]:
         yield "its x-payment-info in /openapi.json has no price or no protocol `x402`"
     offered = {_rail_of(offer): _terms_of(offer) for offer in map(object_of, challenge.get("accepts") or ())}
     # A rail that is down is in no challenge.
-    if any(_terms_of(told) != offered.get(_rail_of(told), _terms_of(told)) for told in protocols):
+    if any(_terms_of(offer) != offered.get(_rail_of(offer), _terms_of(offer)) for offer in protocols):
         yield "/openapi.json says another price or recipient than the challenge"
     if "402" not in object_of(operation.get("responses")):
         yield "its operation in /openapi.json has no response 402"

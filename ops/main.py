@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from redis.exceptions import RedisError
+
 from ops import control, doctor, listing, new_endpoint, payments, rotation, top
-from ops.books import command as books
+from ops.books import keeper as books
 from ops.books import report as revenue
+from ops.queries import Failed, unreadable
 from ops.refunds import command as refunds
 from ops.rehearsal import command as rehearsal
 from shared.process.command_line import command_line
@@ -70,28 +73,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if found is not None:
         print(f"coinslot-ops: with the settings of {found}", file=sys.stderr)
+    run: dict[str, Callable[[], int]] = {
+        "doctor": lambda: doctor.report(settings, environment, as_json=chosen.json),
+        "rehearse": lambda: rehearsal.report(settings, os.environ, chosen),
+        "listing": lambda: listing.report(settings, as_json=chosen.json),
+        "top": lambda: top.report(settings, once=chosen.once),
+        "revenue": lambda: revenue.report(settings, chosen),
+        "books": lambda: books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since),
+        "rotate-key": lambda: rotation.report(settings),
+        "refunds": lambda: refunds.report(settings, chosen),
+        "payments": lambda: payments.report(settings, as_json=chosen.json),
+    }
     try:
-        if chosen.command == "doctor":
-            return doctor.report(settings, environment, as_json=chosen.json)
-        if chosen.command == "rehearse":
-            return rehearsal.report(settings, os.environ, chosen)
-        if chosen.command == "listing":
-            return listing.report(settings, as_json=chosen.json)
-        if chosen.command == "top":
-            return top.report(settings, once=chosen.once)
-        if chosen.command == "revenue":
-            return revenue.report(settings, chosen)
-        if chosen.command == "books":
-            return books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since)
-        if chosen.command == "rotate-key":
-            return rotation.report(settings)
-        if chosen.command == "refunds":
-            return refunds.report(settings, chosen)
-        if chosen.id:
-            return payments.show(settings, chosen.id)
-        return payments.report(settings, as_json=chosen.json)
-    except WrongLedger as error:
+        return payments.show(settings, chosen.id) if getattr(chosen, "id", None) else run[chosen.command]()
+    except (Failed, WrongLedger) as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
+        return getattr(error, "code", 3)
+    except InvalidSetting as error:
+        print(f"coinslot-ops: {error}", file=sys.stderr)
+        return 2
+    except RedisError as error:
+        print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
         return 130

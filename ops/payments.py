@@ -12,10 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import redis
-from redis.exceptions import RedisError
 
 from ops import channels
-from ops.queries import unreadable
 from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
 from shared.settings.service import Settings
@@ -36,21 +34,18 @@ _REASONS = {
 
 
 def report(settings: Settings, *, as_json: bool) -> int:
-    """Print them. Returns the exit code."""
-    try:
-        with connect_ledger(settings) as ledger:
-            found = list(attention(ledger, now_ms=int(time.time() * 1000)))
-            sum_of_channels = channels.summary(ledger, settings.evm)
-            urgent = [one for one in channels.channels(ledger) if one.is_urgent or one.is_frozen]
-            is_late = sum_of_channels is not None and channels.is_unwatched(sum_of_channels, settings.evm)
-    except RedisError as error:
-        return _unreadable(settings, error)
+    """Print them. Returns the exit code. Raises RedisError."""
+    with connect_ledger(settings) as ledger:
+        found = list(attention(ledger, now_ms=int(time.time() * 1000)))
+        sum_of_channels = channels.summary(ledger, settings.evm)
+        urgent = [one for one in channels.channels(ledger) if one.is_urgent or one.is_frozen]
+        is_late = sum_of_channels is not None and channels.is_unwatched(sum_of_channels, settings.evm)
     for payment in found:
         print(json.dumps(payment) if as_json else _line(payment))
     for channel in urgent:
         kind = "frozen" if channel.is_frozen else "leaving"
-        told = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
-        print(json.dumps(told) if as_json else _channel_line(told))
+        row = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
+        print(json.dumps(row) if as_json else _channel_line(row))
     if as_json and sum_of_channels:
         print(json.dumps({"kind": "channels", **sum_of_channels._asdict()}))
     if not as_json:
@@ -65,14 +60,14 @@ def report(settings: Settings, *, as_json: bool) -> int:
 
 
 def show(settings: Settings, payment_id: str) -> int:
-    """Print the record and the journal of one payment, one JSON object a line. Returns the exit code."""
+    """Print the record and the journal of one payment, one JSON object a line. Returns the exit code.
+
+    Raises RedisError.
+    """
     bucket = bucket_of(payment_id)
-    try:
-        with connect_ledger(settings) as ledger:
-            record = read_record(ledger, payment_id)
-            journal = list(_entries(of_bucket(ledger, bucket), JOURNAL[bucket], payment_id))
-    except RedisError as error:
-        return _unreadable(settings, error)
+    with connect_ledger(settings) as ledger:
+        record = read_record(ledger, payment_id)
+        journal = list(_entries(of_bucket(ledger, bucket), JOURNAL[bucket], payment_id))
     fields = {name.decode(): value for name, value in record.items()}
     shown = {
         name: f"{len(value)} bytes, sealed" if name in _SEALED else value.decode("utf-8", "replace")
@@ -95,11 +90,6 @@ def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[st
                 at = _time(int(name.partition(b"-")[0]))
                 rest = {field.decode(): value.decode() for field, value in fields.items() if field != b"payment"}
                 yield {"at": at, **rest}
-
-
-def _unreadable(settings: Settings, error: RedisError) -> int:
-    print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
-    return 3
 
 
 def attention(ledger: Sequence[redis.Redis], *, now_ms: int) -> Iterator[dict[str, Any]]:
@@ -173,11 +163,11 @@ def _line(payment: dict[str, Any]) -> str:
     )
 
 
-def _channel_line(told: dict[str, Any]) -> str:
+def _channel_line(row: dict[str, Any]) -> str:
     return (
-        f"{told['kind']:10} channel {told['id']} on {told['network']}\n"
-        f"           payer {told['payer']}  owes {told['unclaimed']} of {told['balance']}\n"
-        f"           {told['reason']}"
+        f"{row['kind']:10} channel {row['id']} on {row['network']}\n"
+        f"           payer {row['payer']}  owes {row['unclaimed']} of {row['balance']}\n"
+        f"           {row['reason']}"
     )
 
 

@@ -14,9 +14,8 @@ import redis
 from redis.exceptions import RedisError
 
 from ops import rq_keys
-from ops.plain_text import plain
 from ops.queue_reader import PoolJobs, QueuedJob, QueueReader
-from ops.rq_keys import Pipeline, Registry
+from ops.rq_keys import Pipeline, Registry, plain
 from shared.queue.mirror import FIELD, REPORTS, SILENT_S, Report, decode_report
 
 log = logging.getLogger(__name__)

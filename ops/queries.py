@@ -20,6 +20,12 @@ from shared.settings.service import PREFIX, Settings
 TIMEOUT_S = 5.0
 
 
+class Failed(Exception):
+    """A command ends. The text says why, and `code` is its exit code."""
+
+    code = 3
+
+
 def api_place(settings: Settings) -> str:
     """Where this machine reaches the API."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound

@@ -9,8 +9,8 @@ import msgspec
 import redis
 from redis.exceptions import RedisError, ResponseError
 
-from ops.plain_text import plain, plain_id
 from ops.queries import known_pools
+from ops.rq_keys import plain, plain_id
 from shared.queue.streams import FIELD, GROUP, stream_key
 
 MOST_READ = 200

@@ -9,29 +9,27 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-import sys
 from pathlib import Path
 
+from ops.queries import Failed
 from shared.sealing.answers import ANSWER_TTL_S
 from shared.sealing.keys import previous_key_file
 from shared.settings.secret_files import read_key
-from shared.settings.service import PREFIX, InvalidSetting, Settings
+from shared.settings.service import PREFIX, Settings
 
 RECORD_DAYS = 30
 """How long a payment's fingerprint is kept (api/payment/transitions.py)."""
 
 
-class NotRotated(Exception):
+class NotRotated(Failed):
     """The files are as they were. The text says why."""
+
+    code = 2
 
 
 def report(settings: Settings) -> int:
-    """Rotate, and print what is to be done next. Returns the exit code."""
-    try:
-        rotate(settings.key_file, previous_key_file(settings))
-    except (NotRotated, InvalidSetting) as error:
-        print(f"coinslot-ops: {error}", file=sys.stderr)
-        return 2
+    """Rotate, and print what is to be done next. Returns the exit code. Raises as `rotate`."""
+    rotate(settings.key_file, previous_key_file(settings))
     print(_next_steps(settings))
     return 0
 

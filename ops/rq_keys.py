@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import pickle
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,7 +13,6 @@ from typing import Any, Literal
 
 import redis
 
-from ops.plain_text import plain, plain_id
 from shared.queue.mirror import Run
 
 Pipeline = redis.client.Pipeline
@@ -29,6 +29,11 @@ MOST_ENDED = 500
 """Jobs in each registry of each queue. Older ones are removed."""
 _FAILED = 2
 """Result.Type.FAILED"""
+
+MOST_CHARS = 200
+_OTHER = re.compile(r"[^A-Za-z0-9 ._:/@=,+…-]")
+_NOT_OF_ID = re.compile(r"[^A-Za-z0-9_-]")
+MOST_ID_CHARS = 64
 
 
 def queue_key(queue: str) -> str:
@@ -159,3 +164,13 @@ def _failure(run: Run, worker: str) -> str:
 def moment(seconds: float) -> str:
     """Unix seconds, as RQ writes a time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def plain(text: str) -> str:
+    """The text without characters that mean something in HTML, attributes, scripts or templates: each becomes ``_``."""
+    return _OTHER.sub("_", text[:MOST_CHARS])
+
+
+def plain_id(text: str) -> str:
+    """The same for what becomes part of a key or of an address. Ids of our jobs are unchanged."""
+    return _NOT_OF_ID.sub("_", text[:MOST_ID_CHARS]) or "_"

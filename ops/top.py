@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ops.channels import Summary, sentence, summary
-from ops.queries import api_place, count_of, get_json, read_pools, unreadable
+from ops.queries import Failed, api_place, count_of, get_json, read_pools, unreadable
 from ops.settlement_costs import sentence as cost_sentence
 from ops.settlement_costs import settlement_costs
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
@@ -151,7 +151,7 @@ class Observer:
 
 
 def report(settings: Settings, *, once: bool) -> int:
-    """Show it until Ctrl-C, or once. Returns the exit code."""
+    """Show it until Ctrl-C, or once. Returns the exit code. Raises Failed."""
     try:
         with (
             connect_ledger(settings) as ledger,
@@ -168,9 +168,7 @@ def report(settings: Settings, *, once: bool) -> int:
     except KeyboardInterrupt:
         return 0
     except RedisError as error:
-        said = unreadable(error, ledger_url=settings.ledger_url, queue_url=settings.queue_url)
-        print(f"coinslot-ops: {said}", file=sys.stderr)
-        return 3
+        raise Failed(unreadable(error, ledger_url=settings.ledger_url, queue_url=settings.queue_url)) from None
 
 
 def drawn(view: View) -> Group:

@@ -57,6 +57,6 @@ MESSAGES = Layout(1, frozenset({1}))
 REPLIES = Layout(1, frozenset({1}))
 """And their replies (shared/queue/replies.py). An element."""
 SETTLER_JOURNAL = Layout(1, frozenset({1}))
-"""Lines of facilitator/rails/evm/journal_entry.py."""
+"""Lines of facilitator/rails/evm/journal.py."""
 SAVED_PAYMENTS = Layout(1, frozenset({1}))
 """Files of the buyer (client/coinslot/payment_folder.py)."""

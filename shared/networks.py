@@ -44,7 +44,7 @@ class Network:
         settings: the class of its settings.
         tokens: the tokens of each of its rails, by CAIP-2 network.
         package: what its modules are called: ``facilitator/rails/<package>/``, ``coinslot/<package>_signer.py``,
-            ``ops/recipients/<package>.py``.
+            ``ops/chains/<package>.py``.
         read_settler_key: reads the file of its settler's key.
         signs_offline: whether a buyer can sign without a node.
     """

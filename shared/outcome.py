@@ -4,6 +4,7 @@
     ├── InvalidInput           400: the request is invalid, which only the job could find out (else it is refused unpaid)
     │   └── BlockedAddress     400: it leads to an address that is not public
     ├── UpstreamFailed         502: another system failed, or its last word is no; the endpoint documents every `reason`
+    ├── Unavailable            503: something of ours that the job needs does not work
     ├── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
     └── Forbidden              500: the job did what no calculation does, and is not run again
 
@@ -17,6 +18,9 @@ from __future__ import annotations
 import msgspec
 
 from shared.layouts import ANSWERS
+
+UNAVAILABLE = "unavailable"
+"""The code of a run that something of ours was in the way of."""
 
 
 class JobFailure(Exception):
@@ -63,6 +67,13 @@ class UpstreamFailed(JobFailure):
         return UpstreamFailed(self.detail, reason=self.reason)
 
 
+class Unavailable(JobFailure):
+    """Something of ours that the job needs does not work now. Repeating the same payment runs the job again, free of charge."""
+
+    code = UNAVAILABLE
+    retryable = True
+
+
 class DeadlineExceeded(JobFailure):
     """The deadline passed. Repeating the same payment returns the stored answer, or runs the job again, free of charge."""
 
@@ -74,8 +85,6 @@ class Forbidden(JobFailure):
     """The child process of the job was killed for a system call. What took it over once would do it again."""
 
 
-UNAVAILABLE = "unavailable"
-"""The code of a run that our own servers were in the way of."""
 SERVICE_CODES = frozenset({JobFailure.code, UpstreamFailed.code, DeadlineExceeded.code, UNAVAILABLE})
 """Codes of failures that are 5xx. Any other one is an InvalidInput's."""
 

@@ -1,11 +1,12 @@
-"""Measures JSON before it is decoded. Decoding hostile JSON takes the API's event loop many milliseconds, during which no other
-caller is served."""
+"""Measures JSON before it is decoded, and how deeply a decoded value is nested. Decoding hostile JSON takes the event loop of
+the API many milliseconds, during which no other caller is served."""
 
 from __future__ import annotations
 
 import re
 from itertools import accumulate
 from operator import add
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,8 @@ _ESCAPE = re.compile(
     rb"\\(?:[^u]|u(?:[^dD]|[dD][0-7])|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 _NUMERALS = bytes(0x30 if chr(byte) in "0123456789" else 0x65 if chr(byte) in "eE" else 0x20 for byte in range(256))
+
+_CONTAINERS = (dict, list)
 
 
 def _heights(byte: int) -> list[int]:
@@ -78,3 +81,14 @@ def least_size(text: bytes) -> int:
     """The size in bytes without spaces, if every escaped character (``\\u00e9``) became one byte."""
     compact = msgspec.json.format(text, indent=-1)
     return len(compact) - 5 * compact.count(rb"\u")
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether more than so many objects and arrays are within one another."""
+    level = [value]
+    for _ in range(levels + 1):
+        level = [one for one in level if isinstance(one, _CONTAINERS)]
+        if not level:
+            return False
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return True

@@ -12,7 +12,7 @@ import msgspec
 from coincurve import PrivateKey
 from eth_abi import encode
 
-from facilitator.rails.evm import channel_calldata
+from facilitator.rails.evm import calldata
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm, evm_channel, evm_channel_ids
 from shared.x402.evm_channel import Voucher
@@ -26,9 +26,9 @@ INITIATE, FINALIZE = f"initiateWithdraw({_CONFIG},uint128)", f"finalizeWithdraw(
 
 def on_chain(rpc: JsonRpc, channel: bytes) -> tuple[int, int]:
     """Balance and total claimed."""
-    data = channel_calldata.channel_views(channel)[0]
+    data = calldata.channel_views(channel)[0]
     answer = rpc("eth_call", {"to": CONTRACT, "data": "0x" + data.hex()}, "latest")
-    balance, claimed = channel_calldata.numbers(bytes.fromhex(answer[2:]), 2)
+    balance, claimed = calldata.numbers(bytes.fromhex(answer[2:]), 2)
     return balance, claimed
 
 

@@ -25,11 +25,10 @@ from shared.observability.log_redaction import redact_logs
 from shared.observability.logs import configure_logs
 from shared.observability.metrics import metrics
 from shared.pools import POOLS, niceness
-from shared.process.allocator import keep_freed_memory
-from shared.process.gc_tuning import tune_gc
 from shared.process.machine import cores
 from shared.process.scheduling import give_way
 from shared.process.setting_names import read_settings
+from shared.process.tuning import keep_freed_memory, tune_gc
 from shared.process.user import refuse_root
 from shared.queue.streams import closed_key
 from shared.sealing.answers import AnswerSealer
@@ -197,7 +196,10 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
         with contextlib.suppress(RedisError):  # then the API sells on, and the worker refuses each call
             broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
 
-    ports = WorkerPorts(settings, children, close)
+    try:
+        ports = WorkerPorts(settings, children, close)
+    except InvalidSetting as error:
+        sys.exit(f"coinslot worker: {error}")
     sold = {endpoint.pool for endpoint in catalogue}
     port_monitor = PortMonitor(lambda pool: ports.live_ports(pool) if pool in sold else ())
     confinement = ConfinementMonitor(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from jobs.ports.chains import CHAIN_IDS, Chain
 from jobs.site import site_of
 from shared.pools import POOLS, Pool
 from shared.settings.egress import Egress, egress
+from shared.settings.egress_proxies import read_egress_proxies
 from shared.settings.service import InvalidSetting, Settings
 from workers.children import ChildPool
 from workers.port_lifecycle import LivePort
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from workers.adapters.whois import WhoisClient
     from workers.adapters.xrpl import XrplNodes
     from workers.egress.connect import Connector
+    from workers.egress.exits import Exits
     from workers.egress.health import EgressHealth
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -60,6 +62,7 @@ class WorkerPorts:
         self._hedge = settings.rpc_hedge
         self._xrpl = settings.xrpl
         self._chromium = settings.chromium
+        self._proxies = read_egress_proxies(settings.egress_proxy_file)
         self._children = children
         self._close = close
         if self.settings.rdap_bootstrap is not None:  # a file that is wrong is found at the start
@@ -68,7 +71,10 @@ class WorkerPorts:
     def live_ports(self, pool: str) -> Sequence[LivePort]:
         """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py)."""
         browser = (self.browser,) if pool == Pool.RENDER else ()
-        return (*browser, self.egress_health) if POOLS[pool].calls_out else ()
+        exits = (self.exits[pool],) if pool in self.exits else ()
+        has_route = pool not in self.exits or self.exits[pool].has_direct
+        health = self.egress_health if has_route else self.dns_health
+        return (*browser, *exits, health) if POOLS[pool].calls_out else ()
 
     @cached_property
     def policy(self) -> Policy:
@@ -88,16 +94,34 @@ class WorkerPorts:
     @cached_property
     def egress_health(self) -> EgressHealth:
         """Whether hosts that callers name can be reached at all."""
+        return self._health(needs_route=not self.settings.allow)
+
+    @cached_property
+    def dns_health(self) -> EgressHealth:
+        """The same of pools that leave by proxies alone, which need no route to these hosts."""
+        return self._health(needs_route=False)
+
+    def _health(self, *, needs_route: bool) -> EgressHealth:
         from workers.egress.health import EgressHealth
 
-        return EgressHealth(self.resolver, question=self.settings.dns_probe, needs_route=not self.settings.allow)
+        return EgressHealth(self.resolver, question=self.settings.dns_probe, needs_route=needs_route)
+
+    @cached_property
+    def exits(self) -> Mapping[str, Exits]:
+        """The exits of each pool that has proxies."""
+        from workers.egress.exits import Exits
+
+        return {pool: Exits(pool, proxies) for pool, proxies in self._proxies.items()}
 
     @cached_property
     def connector(self) -> Connector:
-        """Makes every connection to a host that a caller named."""
+        """Makes the connections of pools without proxies to hosts that callers name."""
+        return self._connector("")
+
+    def _connector(self, pool: str) -> Connector:
         from workers.egress.connect import Connector
 
-        return Connector(self.policy, self.resolver)
+        return Connector(self.policy, self.resolver, self.exits.get(pool))
 
     @cached_property
     def trust(self) -> ssl.SSLContext:
@@ -112,23 +136,32 @@ class WorkerPorts:
     @cached_property
     def pages(self) -> HttpClient:
         """Implements jobs.ports.Pages."""
+        return self._http(self._connector(Pool.NET))
+
+    def _http(self, connector: Connector) -> HttpClient:
         from workers.egress.http import HttpClient
 
-        return HttpClient(self.connector, self.trust, self.site, agent=self._agent)
+        return HttpClient(connector, self.trust, self.site, agent=self._agent)
 
     @cached_property
     def captions(self) -> YouTubeCaptions:
         """Implements jobs.ports.Captions."""
         from workers.adapters.captions import YouTubeCaptions
 
-        return YouTubeCaptions(self.pages, base=self.settings.youtube_url, on_open=partial(self._close, Pool.YOUTUBE))
+        connector, base = self._connector(Pool.YOUTUBE), self.settings.youtube_url
+        return YouTubeCaptions(
+            self._http(connector),
+            base=base,
+            route=partial(connector.route, urlsplit(base).hostname or ""),
+            on_open=partial(self._close, Pool.YOUTUBE),
+        )
 
     @cached_property
     def tls(self) -> TlsInspector:
         """Implements jobs.ports.Tls."""
         from workers.adapters.tls import TlsInspector
 
-        return TlsInspector(self.connector, self.settings.ca_file)
+        return TlsInspector(self._connector(Pool.NET), self.settings.ca_file)
 
     @cached_property
     def calculations(self) -> ChildCalculations:
@@ -162,7 +195,7 @@ class WorkerPorts:
             servers = rdap_servers(file, self.site)
         except ValueError as error:
             raise InvalidSetting(f"COINSLOT_RDAP_BOOTSTRAP: {file} is no bootstrap file: {error}") from None
-        return RdapClient(self.pages, servers, self.site)
+        return RdapClient(self._http(self.connector), servers, self.site)
 
     @cached_property
     def chains(self) -> NodeChains:
@@ -184,7 +217,11 @@ class WorkerPorts:
         from workers.adapters.browser import ChromiumBrowser
 
         return ChromiumBrowser(
-            self.connector, self.site, configured=self._chromium, agent=self._agent, ca_file=self.settings.ca_file
+            self._connector(Pool.RENDER),
+            self.site,
+            configured=self._chromium,
+            agent=self._agent,
+            ca_file=self.settings.ca_file,
         )
 
     @cached_property

@@ -13,7 +13,7 @@ import pybase64
 from api.discovery import bazaar
 from api.discovery.listing import Listing, tool_resource
 from api.http import Answer
-from shared.json_depth import is_deeper
+from shared.raw_json import is_deeper
 
 PAYMENT, RECEIPT = "x402/payment", "x402/payment-response"
 """Members of `_meta`, of a request and of its result."""

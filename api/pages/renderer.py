@@ -20,7 +20,7 @@ from api.errors import Problem
 from api.pages import check, errors
 from api.pages.assets import SCRIPT, STYLE_PATH
 from api.pages.entry import Entry
-from api.pages.failures import STATUSES
+from api.pages.errors import STATUSES
 from api.payment.gate import PaymentGate
 from api.stored import Stored
 

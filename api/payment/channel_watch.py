@@ -11,8 +11,7 @@ from api.payment.rails import ConfiguredRail, facilitator_of
 from api.redis_client import Commands, RedisLost, RedisRefused
 from shared.ledger.channels import WATCH
 from shared.networks import NETWORKS
-from shared.settings.configured_token import configured_token
-from shared.settings.rails import EvmRailSettings
+from shared.settings.rails import EvmRailSettings, configured_token
 from shared.settings.service import Settings
 from shared.x402 import evm_channel
 from shared.x402.networks import Rail

@@ -11,7 +11,7 @@ import msgspec
 import pybase64
 
 from api.errors import Problem
-from shared.json_depth import is_deeper
+from shared.raw_json import is_deeper
 from shared.x402.networks import V1_NAMES
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FlatPayment, Payment

@@ -32,7 +32,7 @@ class Match:
     def check(self) -> Authorization:
         """Check the signature offline. Raises PaymentRefused."""
         try:
-            return self.rail.verifier.check(self.offer, self.payment.payload)
+            return self.rail.check(self.offer, self.payment.payload)
         except PaymentRefused:
             if self.is_current:
                 raise

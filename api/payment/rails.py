@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from api.payment.answers import BazaarStatus
 from api.payment.facilitator import Facilitator
@@ -17,10 +18,10 @@ from shared.money import Price
 from shared.networks import NETWORKS, Network
 from shared.observability.metrics import metrics
 from shared.settings.cdp_key import read_cdp_key
-from shared.settings.configured_token import configured_token
-from shared.settings.rails import EvmRailSettings, RailSettings, XrplRailSettings
+from shared.settings.rails import EvmRailSettings, RailSettings, XrplRailSettings, configured_token
 from shared.settings.secret_files import read_headers
 from shared.settings.service import PREFIX, InvalidSetting, Settings
+from shared.x402 import evm
 from shared.x402.authorization import Authorization
 from shared.x402.evm_channel import Voucher
 from shared.x402.exact import SCHEME
@@ -40,6 +41,7 @@ class ConfiguredRail:
         verifier: judges payments on it, offline.
         scheme: of its offers.
         listing: gets a payment of each call now and then, in place of `facilitator`.
+        factories: contracts that may deploy a wallet with its first payment; none where that is refused.
         token: what it is paid with.
         pay_to: who is paid.
     """
@@ -52,6 +54,13 @@ class ConfiguredRail:
     health: Health
     scheme: str = SCHEME
     listing: ListingFacilitator | None = None
+    factories: frozenset[str] = frozenset()
+
+    def check(self, offer: Offer, payload: dict[str, Any]) -> Authorization:
+        """What was signed, where it pays the offer. Raises PaymentRefused."""
+        if self.factories:
+            return evm.check(offer, payload, self.factories)
+        return self.verifier.check(offer, payload)
 
     def offers(self, price: Price) -> tuple[Offer, ...]:
         """What a price costs on this rail, as the catalogue says it. Raises ExcessPrecision."""
@@ -172,6 +181,7 @@ def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredR
         facilitator=facilitator,
         health=Health(rail, facilitator, scheme=SCHEME, network=own.network, cost_share=settings.cost_share),
         listing=_listing(own, settings.settle_timeout_s),
+        factories=own.factories if isinstance(own, EvmRailSettings) else frozenset(),
     )
     _require_payable(configured, f"{PREFIX}{network.name.upper()}_PAY_TO")
     return configured

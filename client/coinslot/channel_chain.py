@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from coinslot.errors import CallFailed, Unreachable
 from coinslot.evm_signer import EvmSigner
 from shared.nodes.connections import NodeFailed
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
-from shared.x402.evm import keccak256, selector
+from shared.x402.evm import RlpItem, keccak256, rlp, selector
 from shared.x402.evm_channel_ids import CONFIG_ABI, CONTRACT, chain_id_of, config_words
 
 MINED_WITHIN_S = 180.0
@@ -74,10 +73,10 @@ class ChannelChain:
         price = int(self._call("eth_gasPrice"), 16) * 5 // 4
         number = int(self._call("eth_getTransactionCount", wallet.address, "pending"), 16)
         chain_id = chain_id_of(channel.network)
-        fields: list[int | bytes] = [number, price, gas, bytes.fromhex(CONTRACT[2:]), 0, data]
-        signature = bytes.fromhex(wallet.sign_digest(keccak256(_rlp([*fields, chain_id, 0, 0])))[2:])  # EIP-155
+        fields: list[RlpItem] = [number, price, gas, bytes.fromhex(CONTRACT[2:]), 0, data]
+        signature = bytes.fromhex(wallet.sign_digest(keccak256(rlp([*fields, chain_id, 0, 0])))[2:])  # EIP-155
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
-        raw = _rlp([*fields, signature[64] - 27 + 35 + 2 * chain_id, r, s])
+        raw = rlp([*fields, signature[64] - 27 + 35 + 2 * chain_id, r, s])
         transaction: str = self._call("eth_sendRawTransaction", f"0x{raw.hex()}")
         give_up_at = time.monotonic() + MINED_WITHIN_S
         while (receipt := self._call("eth_getTransactionReceipt", transaction)) is None:
@@ -106,21 +105,3 @@ class ChannelChain:
             raise CallFailed(f"the node refuses {method}: {error.message[:200]}") from None
         except NodeFailed as error:
             raise Unreachable(f"the node: {error}") from None
-
-
-def _rlp(fields: Sequence[int | bytes]) -> bytes:
-    """Ethereum's serialization of a list (yellow paper, appendix B)."""
-    content = b"".join(_item(field) for field in fields)
-    return _head(0xC0, len(content)) + content
-
-
-def _item(field: int | bytes) -> bytes:
-    raw = field.to_bytes((field.bit_length() + 7) // 8, "big") if isinstance(field, int) else field
-    return raw if len(raw) == 1 and raw[0] < 0x80 else _head(0x80, len(raw)) + raw
-
-
-def _head(offset: int, length: int) -> bytes:
-    if length <= 55:
-        return bytes([offset + length])
-    size = length.to_bytes((length.bit_length() + 7) // 8, "big")
-    return bytes([offset + 55 + len(size)]) + size

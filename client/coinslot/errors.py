@@ -28,6 +28,7 @@ The number is the exit code of the command.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -61,8 +62,13 @@ class CoinslotError(Exception):
     """
 
     code: ClassVar[str] = "error"
+    """Of a class that names none: its own name, as in `payment_in_use`."""
     exit_code: ClassVar[int] = 1
     _next_step: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if "code" not in vars(cls):
+            cls.code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
     def __init__(
         self,
@@ -115,20 +121,16 @@ class CoinslotError(Exception):
 class InvalidCall(CoinslotError):
     """The name, the body or an option of the call is wrong. Nothing was sent."""
 
-    code = "invalid_call"
     exit_code = 2
 
 
 class PaymentInUse(InvalidCall):
     """Another process waits for the answer to this payment."""
 
-    code = "payment_in_use"
-
 
 class WalletUnusable(CoinslotError):
     """There is no wallet, or its key file has the wrong form. Nothing was sent."""
 
-    code = "wallet_unusable"
     exit_code = 2
 
 
@@ -142,14 +144,12 @@ class NothingPaid(CoinslotError):
 class ChallengeRefused(NothingPaid):
     """The 402 is malformed, contradicts itself, or is for another resource."""
 
-    code = "challenge_refused"
     _next_step = "Look at the challenge with --show-challenge, and report it to the server's operator."
 
 
 class NoPayableOffer(NothingPaid):
     """The wallet can pay none of the offers; the detail says why, offer by offer."""
 
-    code = "no_payable_offer"
     _next_step = "Choose another --rail: --show-challenge shows the offers."
 
 
@@ -160,8 +160,6 @@ class PriceTooHigh(NothingPaid):
         price: of the offer.
         max_price: the limit, in the same unit.
     """
-
-    code = "price_too_high"
 
     def __init__(self, price: Price, max_price: Decimal) -> None:
         super().__init__(
@@ -182,38 +180,27 @@ class PriceAboveList(NothingPaid):
 class PaymentNotSaved(NothingPaid):
     """The payment could not be saved, so it was not sent: after a crash nobody could have fetched its answer."""
 
-    code = "payment_not_saved"
-
 
 class CapReached(NothingPaid):
     """The call costs more than is left of a cap (spending_caps.py). The detail says how much is left."""
 
-    code = "cap_reached"
     _next_step = "Only the owner's configuration changes the caps."
 
 
 class OfferDrifted(NothingPaid):
     """The offer is not what was pinned at the first use of the server (shop_pins.py)."""
 
-    code = "offer_drifted"
-
 
 class JournalUnusable(NothingPaid):
     """The journal of reservations (spending_journal.py) is damaged, was replaced, or cannot be written."""
-
-    code = "journal_unusable"
 
 
 class ChannelUnusable(NothingPaid):
     """What was signed for channels (channel_store.py) cannot be read or written."""
 
-    code = "channel_unusable"
-
 
 class DepositUnderWay(NothingPaid):
     """Another process makes a deposit, after which this call may need none."""
-
-    code = "deposit_under_way"
 
 
 class PaymentRejected(CoinslotError):
@@ -224,7 +211,6 @@ class PaymentRejected(CoinslotError):
         challenge: that of the 402, when it can be read: with the state of a channel, it tells what to sign.
     """
 
-    code = "payment_rejected"
     exit_code = 4
     _next_step = "Check the account with `coinslot wallet`, and call again."
 
@@ -237,7 +223,6 @@ class PaymentRejected(CoinslotError):
 class CallFailed(CoinslotError):
     """The server answered with a failure, or its answer was lost. `charged` says whether the call was charged."""
 
-    code = "call_failed"
     exit_code = 5
 
     @property
@@ -261,13 +246,9 @@ class CallFailed(CoinslotError):
 class UnknownCall(CallFailed):
     """The server has no call of this name."""
 
-    code = "unknown_call"
-
 
 class RateLimited(CallFailed):
     """Too many calls; wait `retry_after_s`. Not charged."""
-
-    code = "rate_limited"
 
 
 class UnreadableAnswer(CallFailed):
@@ -277,8 +258,6 @@ class UnreadableAnswer(CallFailed):
         raw: the body as it was sent.
     """
 
-    code = "unreadable_answer"
-
     def __init__(self, detail: str, *, raw: bytes, **rest: Any) -> None:
         super().__init__(detail, **rest)
         self.raw = raw
@@ -287,13 +266,10 @@ class UnreadableAnswer(CallFailed):
 class OutcomeUnknown(CallFailed):
     """The payment was sent and there is no answer. Send the same `payment` again (Buyer.resume), never a new one."""
 
-    code = "outcome_unknown"
-
 
 class Unreachable(CoinslotError):
     """The server could not be reached. No payment was sent."""
 
-    code = "unreachable"
     exit_code = 6
     _next_step = "Check the server's address (--url) and the network, and call again."
 

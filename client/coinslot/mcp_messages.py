@@ -12,7 +12,7 @@ from coinslot import documents, openapi_tools, page_delta
 from coinslot.answer import Answer
 from coinslot.errors import CoinslotError
 from coinslot.openapi_tools import Tool
-from shared.json_depth import is_deeper
+from shared.raw_json import is_deeper
 
 RECEIPT = "x402/payment-response"
 """Member of a result's `_meta` (x402 specification, transport MCP)."""

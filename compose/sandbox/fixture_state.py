@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from compose.sandbox import fixtures, multicall3
+from compose.sandbox import fixtures
 from compose.sandbox.artefact import ContractName, load
+from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
 from shared.x402 import evm_channel_ids
 from shared.x402.evm import keccak256
 
@@ -85,7 +87,7 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
             _code("UsdcTestnet" if chain_id == fixtures.TESTNET else "UsdcSandbox"),
             _usdc(chain_id),
         ),
-        (multicall3.ADDRESS, multicall3.code(), {}),
+        (MULTICALL3, _multicall3(), {}),
         (evm_channel_ids.CONTRACT.lower(), _code("BatchSettlement"), {}),
         (evm_channel_ids.COLLECTOR.lower(), _code("Erc3009Collector"), {}),
         (fixtures.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
@@ -104,6 +106,15 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
         (fixtures.SILENT, b"\0", {}),  # STOP
         (fixtures.DELEGATED, b"\xef\x01\x00" + _bytes(fixtures.OLD_SPENDER), {}),
     ]
+
+
+def _multicall3() -> bytes:
+    """The code that Base, Ethereum and most chains have: MULTICALL3_BYTECODE of PyPI's multicall 0.12.3, with the source
+    github.com/mds1/multicall3 (MIT)."""
+    found = bytes.fromhex(Path(__file__).with_name("multicall3.hex").read_text())
+    if keccak256(found) != MULTICALL3_HASH:
+        raise ValueError("multicall3.hex is not the code of Multicall3")
+    return found
 
 
 def _usdc(chain_id: int) -> dict[int, int]:

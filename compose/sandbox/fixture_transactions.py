@@ -6,16 +6,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coincurve import PrivateKey
-
 from compose.sandbox import fixtures
 from compose.sandbox.artefact import load
 from compose.sandbox.child import StartFailed
-from facilitator.rails.evm.signing import Item, rlp
+from facilitator.rails.evm.signing import Signer
+from facilitator.rails.evm.transaction import Bid
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import keccak256, selector
 
-_TYPE = b"\x02"
 _MAX_FEE_WEI, _TIP_WEI = 2 * 10**9, 10**6
 _MINED_WITHIN_S = 10.0
 _EMPTY_BLOCK_S = 4 * 3600
@@ -113,19 +111,7 @@ def _calldata(signature: str, *arguments: str | int) -> bytes:
 
 
 def _signed(chain_id: int, nonce: int, to: str, data: bytes, value: int) -> bytes:
-    """A transaction of type 2 (EIP-1559), signed by RFC 6979: no chance is in it."""
+    """A transaction of HOLDER's."""
     gas = 1_000_000 if not to else 150_000 if data else 21_000
-    fields: list[Item] = [
-        chain_id,
-        nonce,
-        _TIP_WEI,
-        _MAX_FEE_WEI,
-        gas,
-        bytes.fromhex(to.removeprefix("0x")),
-        value,
-        data,
-        [],
-    ]
-    signature = PrivateKey(fixtures.HOLDER_KEY).sign_recoverable(keccak256(_TYPE + rlp(fields)), hasher=None)
-    r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
-    return _TYPE + rlp([*fields, signature[64], r, s])
+    bid = Bid(max_fee=_MAX_FEE_WEI, tip=_TIP_WEI)
+    return Signer(fixtures.HOLDER_KEY, chain_id).sign(number=nonce, to=to, data=data, gas=gas, bid=bid, value=value)

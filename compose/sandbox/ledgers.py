@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from compose.sandbox import fixtures
-from compose.sandbox.child import ROOT, Child
+from compose.sandbox.child import ROOT, Child, LocalLedger
 from compose.sandbox.evm import (
     ETHER_PRICE,
     MAX_FEE_GWEI,
@@ -21,7 +21,6 @@ from compose.sandbox.evm import (
     provision,
     start_chains_to_pay_on,
 )
-from compose.sandbox.local_ledger import LocalLedger
 from shared.networks import NETWORKS
 
 OTHERS = tuple(name for name, network in NETWORKS.items() if network.package != "evm")

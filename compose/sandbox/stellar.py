@@ -11,9 +11,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from compose.sandbox.child import claim_port, spawn
+from compose.sandbox.child import LocalLedger, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from compose.sandbox.local_ledger import LocalLedger
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.stellar_address import ACCOUNT, Address

@@ -16,7 +16,7 @@ from stellar_sdk.address import AddressType
 from stellar_sdk.auth import authorization_payload_hash, build_authorization_preimage
 from stellar_sdk.exceptions import BadSignatureError
 
-from compose.sandbox.stellar_keys import account_key, balance_key, instance_key, line_key, nonce_key
+from facilitator.rails.stellar.ledger_keys import account_key, balance_key, instance_key, line_key, nonce_key
 
 LONGEST_AUTHORIZATION_LEDGERS = 3_110_399
 _DECIMALS = 7

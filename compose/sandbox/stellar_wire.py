@@ -64,15 +64,19 @@ def meta_of(applied: Applied) -> xdr.TransactionMeta:
     )
 
 
-def transaction_json(ledger: Ledger, transaction_hash: str) -> dict[str, Any]:
-    """The answer of getTransaction."""
-    known = {
-        "txHash": transaction_hash,
+def known_ledgers(ledger: Ledger) -> dict[str, Any]:
+    """The newest and the oldest ledger that is kept, as many answers have them."""
+    return {
         "latestLedger": ledger.sequence,
         "latestLedgerCloseTime": str(ledger.close_time),
         "oldestLedger": ledger.oldest,
         "oldestLedgerCloseTime": str(ledger.time_of(ledger.oldest)),
     }
+
+
+def transaction_json(ledger: Ledger, transaction_hash: str) -> dict[str, Any]:
+    """The answer of getTransaction."""
+    known = {"txHash": transaction_hash, **known_ledgers(ledger)}
     applied = ledger.transaction(transaction_hash)
     if applied is None:
         return {"status": "NOT_FOUND", **known}

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from compose.sandbox.child import claim_port, spawn
+from compose.sandbox.child import LocalLedger, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from compose.sandbox.local_ledger import LocalLedger
 from shared.nodes.xrpl_rpc import XrplRpc
 
 NETWORK = "xrpl:0"

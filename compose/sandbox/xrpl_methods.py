@@ -11,9 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from compose.sandbox.xrpl_history import account_tx
-from compose.sandbox.xrpl_ledger import Ledger, NotATransaction
-from compose.sandbox.xrpl_lookup import MethodError, account_in, closed_at, page, state_at
+from compose.sandbox.xrpl_ledger import Applied, Ledger, NotATransaction
+from compose.sandbox.xrpl_lookup import MethodError, account_in, closed_at, limit_in, name_in, page, state_at
 from compose.sandbox.xrpl_state import BASE_FEE, RESERVE_BASE, RESERVE_INCREMENT, Account
 from compose.sandbox.xrpl_wire import (
     account_json,
@@ -30,6 +29,56 @@ BUILD = "2.6.0"
 WIDEST_SEARCH = 1000
 _DROPS = 10**6
 Json = dict[str, Any]
+
+
+def account_tx(ledger: Ledger, parameters: Json, version: int) -> Json:
+    """One page. Raises MethodError."""
+    name = name_in(parameters)
+    first, last = _range(ledger, parameters, version)
+    found = [applied for applied in ledger.transactions_of(name, first=first) if applied.index <= last]
+    is_forward = parameters.get("forward") is True
+    if is_forward:
+        found.reverse()
+    if "marker" in parameters:
+        found = _from_marker(found, parameters["marker"], is_forward=is_forward)
+    limit = limit_in(parameters)
+    answer = {
+        "account": name,
+        "ledger_index_min": first,
+        "ledger_index_max": last,
+        "limit": limit,
+        "transactions": [history_json(applied, ledger, version) for applied in found[:limit]],
+        "validated": True,
+    }
+    if len(found) > limit:
+        answer["marker"] = {"ledger": found[limit].index, "seq": found[limit].position}
+    return answer
+
+
+def _range(ledger: Ledger, parameters: Json, version: int) -> tuple[int, int]:
+    least, most = ledger.ranges[-1]
+    first, last = parameters.get("ledger_index_min", -1), parameters.get("ledger_index_max", -1)
+    if "ledger_index" in parameters:
+        if version > 1 and ("ledger_index_min" in parameters or "ledger_index_max" in parameters):
+            raise MethodError("invalidParams", "invalidParams")
+        first = last = closed_at(ledger, parameters["ledger_index"]).index
+    if not isinstance(first, int) or not isinstance(last, int):
+        raise MethodError("invalidParams", "Invalid field 'ledger_index_min'.")
+    if version > 1 and (last > most or 0 < first < least):
+        raise MethodError("lgrIdxMalformed", "Ledger index malformed.")
+    first, last = max(first, least), most if last < 0 else min(last, most)
+    if first > last:
+        raise MethodError("lgrIdxsInvalid" if version < 2 else "invalidLgrRange", "Ledger indexes invalid.")
+    return first, last
+
+
+def _from_marker(found: list[Applied], marker: Any, *, is_forward: bool) -> list[Applied]:
+    if not isinstance(marker, dict) or not all(isinstance(marker.get(part), int) for part in ("ledger", "seq")):
+        raise MethodError("invalidParams", "invalid marker. Provide ledger and seq.")
+    place = marker["ledger"], marker["seq"]
+    if is_forward:
+        return [applied for applied in found if (applied.index, applied.position) >= place]
+    return [applied for applied in found if (applied.index, applied.position) <= place]
 
 
 def answer(ledger: Ledger, method: str, parameters: Json) -> Json:
@@ -138,14 +187,6 @@ def _ledger(ledger: Ledger, parameters: Json, version: int) -> Json:
     return {"ledger": header, "ledger_hash": closed.hash, "ledger_index": closed.index, "validated": True}
 
 
-def _ledger_current(ledger: Ledger, parameters: Json, version: int) -> Json:
-    return {"ledger_current_index": ledger.open_index}
-
-
-def _ledger_closed(ledger: Ledger, parameters: Json, version: int) -> Json:
-    return {"ledger_hash": ledger.validated.hash, "ledger_index": ledger.validated.index}
-
-
 def _submit(ledger: Ledger, parameters: Json, version: int) -> Json:
     blob = parameters.get("tx_blob")
     if not isinstance(blob, str):
@@ -195,8 +236,8 @@ _METHODS: dict[str, Callable[[Ledger, Json, int], Json]] = {
     "account_tx": account_tx,
     "fee": _fee,
     "ledger": _ledger,
-    "ledger_closed": _ledger_closed,
-    "ledger_current": _ledger_current,
+    "ledger_closed": lambda ledger, *_: {"ledger_hash": ledger.validated.hash, "ledger_index": ledger.validated.index},
+    "ledger_current": lambda ledger, *_: {"ledger_current_index": ledger.open_index},
     "server_info": _server_info,
     "server_state": _server_state,
     "submit": _submit,

@@ -19,6 +19,7 @@ from compose.sandbox.node_server import NodeServer
 from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_lookup import MethodError
 from compose.sandbox.xrpl_methods import answer
+from compose.sandbox.xrpl_state import ALLOW_CLAWBACK
 from jobs.xrpl_wallet_watch.endpoint import EXAMPLE_ADDRESS
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, XrplToken
 
@@ -107,7 +108,8 @@ def provision(ledger: Ledger, *, payer: str, pay_to: str) -> None:
     for account in (payer, pay_to):
         ledger.fund(account, FUNDS_DROPS)
     for token in tokens_of(f"xrpl:{ledger.network_id}"):
-        ledger.fund(token.issuer, FUNDS_DROPS)
+        # As that of RLUSD on the main network.
+        ledger.fund(token.issuer, FUNDS_DROPS, flags=ALLOW_CLAWBACK if token.symbol == "RLUSD" else 0)
         ledger.trust(payer, token.issuer, token.currency, FUNDS, LIMIT)
         ledger.trust(pay_to, token.issuer, token.currency, "0", LIMIT)
 

@@ -21,14 +21,13 @@ from facilitator.claimer.relay import Relay
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
 from shared.ledger.channels import READS, ReadRequest
 from shared.observability.logs import configure_logs
-from shared.process.command_line import command_line
+from shared.process.command_line import command_line, run
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
 from shared.servers.ledger_start import known_servers
 from shared.servers.redis_connection import RedisConnection
 from shared.settings.cdp_key import read_cdp_key
-from shared.settings.configured_token import configured_token
-from shared.settings.rails import EvmRailSettings
+from shared.settings.rails import EvmRailSettings, configured_token
 from shared.settings.secret_files import read_headers, read_key
 from shared.settings.service import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC
@@ -153,7 +152,4 @@ def _authorizer_key(own: EvmRailSettings) -> bytes:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except InvalidSetting as error:
-        sys.exit(f"coinslot claimer: {error}")
+    run("coinslot claimer", main)

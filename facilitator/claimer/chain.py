@@ -6,18 +6,11 @@ from collections.abc import Collection, Sequence
 
 from facilitator.claimer.ledger import ChainState
 from facilitator.json_rpc import JsonRpcNode
-from facilitator.rails.evm import channel_calldata as calls
+from facilitator.rails.evm import calldata as calls
 from facilitator.rails.evm.channels import owed_to
 from facilitator.rails.evm.node import bytes_of, number_of, value_of
 from shared.nodes.json_rpc import Call, RpcError
-from shared.x402.evm_channel_ids import CONTRACT
-
-MOST_TOPICS = 200
-"""Channels that one search for events names: the contract is everybody's, and its other events are not read."""
-MOST_BLOCKS = 2_000
-"""Blocks of one search. Many nodes allow no more."""
-FINAL_BLOCKS = 900
-"""A block with so many on top counts as final where the node knows no `finalized`: half an hour on Base."""
+from shared.x402.evm_channel_ids import CONTRACT, FINAL_BLOCKS, MOST_BLOCKS, MOST_TOPICS
 
 
 class Chain:

@@ -18,7 +18,7 @@ from coincurve import PrivateKey
 from facilitator.claimer.chain import Chain
 from facilitator.claimer.ledger import ChainState, Channel, ClaimerLedger
 from facilitator.claimer.relay import Relay
-from facilitator.json_client import CLIENT_ERRORS
+from facilitator.json_rpc import CLIENT_ERRORS
 from facilitator.rails.evm.channels import MOST_ROWS
 from shared.failpoints import reach
 from shared.ledger.channels import ReadRequest

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from facilitator.json_client import JsonClient
+from facilitator.json_rpc import JsonClient
 from shared.settings.cdp_key import CdpKey
 from shared.x402.evm_channel import SCHEME
 from shared.x402.networks import EvmToken

@@ -18,7 +18,6 @@ from jobs.engines.evm.tokens import METADATA_GAS, truth
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code
-from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -27,14 +26,11 @@ NOT_ERC1155 = "not_erc1155"
 
 class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
     ADDRESSES = ("token", "address")
+    NUMBERS = ("token_id",)
 
     token: Annotated[str, hex_address("The ERC-1155 contract")]
     address: Annotated[str, hex_address("Whose balance to read")]
     token_id: Annotated[str, uint256("The id of the token")]
-
-    def check(self, site: Site) -> None:
-        super().check(site)
-        parse_uint256(self.token_id, field="tokenId")
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):

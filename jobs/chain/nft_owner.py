@@ -23,7 +23,6 @@ from jobs.engines.evm.tokens import METADATA_GAS, name_call, text_of, truth
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code
-from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -32,13 +31,10 @@ NOT_ERC721 = "not_erc721"
 
 class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
     ADDRESSES = ("token",)
+    NUMBERS = ("token_id",)
 
     token: Annotated[str, hex_address("The ERC-721 contract")]
     token_id: Annotated[str, uint256("The id of the NFT")]
-
-    def check(self, site: Site) -> None:
-        super().check(site)
-        parse_uint256(self.token_id, field="tokenId")
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):

@@ -43,15 +43,19 @@ def uint256(what: str) -> msgspec.Meta:
 
 
 class ChainRequest(SiteRequest, frozen=True, kw_only=True, rename="camel"):
-    """A request about one chain. A chain without a node here is refused, and so is a field of ADDRESSES with no address."""
+    """A request about one chain. Refused are a chain without a node here, a field of ADDRESSES with no address, and one of
+    NUMBERS with no number."""
 
     ADDRESSES: ClassVar[tuple[str, ...]] = ()
+    NUMBERS: ClassVar[tuple[str, ...]] = ()
 
     chain: ChainName
 
     def check(self, site: Site) -> None:
         check_configured(self.chain, site)
-        for field in self.ADDRESSES:
-            text: str | None = getattr(self, field)
-            if text is not None:
-                address.parse(text, field=field.removesuffix("_"))  # `from` is a keyword of Python
+        names = dict(zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True))
+        for fields, parse in ((self.ADDRESSES, address.parse), (self.NUMBERS, quantity.parse_uint256)):
+            for field in fields:
+                text: str | None = getattr(self, field)
+                if text is not None:
+                    parse(text, field=names[field])

@@ -20,7 +20,6 @@ from jobs.engines.evm.selectors import KNOWN_SLOTS
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Code, Storage
-from jobs.site import Site
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -29,13 +28,10 @@ NO_CODE = "no_code"
 
 class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
     ADDRESSES = ("address",)
+    NUMBERS = ("slot",)
 
     address: Annotated[str, hex_address("The contract")]
     slot: Annotated[str, uint256("The number of the storage slot")]
-
-    def check(self, site: Site) -> None:
-        super().check(site)
-        parse_uint256(self.slot, field="slot")
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):

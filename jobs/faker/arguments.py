@@ -30,13 +30,16 @@ class BadArguments(ValueError):
 
 Arguments = dict[str, Any]
 
+_ALONE = frozenset(("max", "length", "probability"))
+"""Arguments that may be given as a number in place of an object: `number.int(6)`."""
+
 
 def bound(name: str, args: Mapping[str, Any] | list[Any]) -> Method:
     """The method with its arguments.
 
     Args:
         name: a key of TAKING.
-        args: by name, or a list as JavaScript's call has it: of one object, or of one array.
+        args: by name, or a list as JavaScript's call has it: empty, or of one object, one array or one number.
 
     Raises:
         BadArguments: they are not those of the method.
@@ -49,6 +52,10 @@ def bound(name: str, args: Mapping[str, Any] | list[Any]) -> Method:
             given = {"array": first if isinstance(first, list) else args}
         elif isinstance(first, dict):
             given = first
+        elif not args:
+            given = {}
+        elif isinstance(first, int | float) and (alone := _ALONE.intersection(names)):
+            given = dict.fromkeys(alone, first)
         else:
             raise BadArguments(f"The arguments are an object with {_listed(names)}.")
     else:

@@ -5,6 +5,7 @@ The text after is what JSON has in that place, not what the whole answer has: `'
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -43,6 +44,7 @@ _ARROW = re.compile(r"[:=]{1,8}>?|->")
 _COMMENT = re.compile(rf"/\*.{{0,{_MOST}}}?\*/|(?://|#)[^\n]{{0,{_MOST}}}(?=\n|$)", re.DOTALL)
 _LABEL = re.compile(r"[\w+#.-]{0,20}(?=\s|$)")
 _ELLIPSIS = re.compile(r"\.{3,8}|\u2026")
+_ENTITY = re.compile(r"&#?\w{1,20};")
 _CALL = re.compile(rf"[\w.$ ]{{1,{_MOST}}}\(")
 
 
@@ -87,6 +89,9 @@ def _of_words(text: str, kind: str, at: int) -> tuple[str, str] | None:
     if kind in _QUOTED:
         word = _WORD.match(text, at)
         return (word[0], json.dumps(word[0], ensure_ascii=False)) if word else None
+    if kind == RepairKind.HTML_ENTITY:
+        entity = _ENTITY.match(text, at)
+        return (entity[0], html.unescape(entity[0])) if entity else None
     if kind in (RepairKind.PYTHON_LITERAL, RepairKind.JAVASCRIPT_LITERAL):
         word = _WORD.match(text, at)
         return (word[0], _WORDS[word[0]]) if word and word[0] in _WORDS else None

@@ -7,8 +7,11 @@
 | OpenAI, Responses (`"type": "function_call"`) | `arguments` |
 | Anthropic (`"type": "tool_use"`) | `input`, also in the only such item of `content` |
 | MCP (`"method": "tools/call"`) | `params.arguments` |
+| OpenAI and MCP, the inner object | `arguments` beside `name` alone |
 | Gemini | `functionCall.args`, also in the only such item of `parts`, or `args` beside `name` alone |
-| Vercel's AI SDK (`"type": "tool-call"`) | `input` or `args`, also in the only such item of `content` |
+| Vercel's AI SDK (`"type": "tool-call"`, or `toolCallId`) | `input` or `args`, also in the only such item of `content` |
+
+The call may be in a whole response: the only one of OpenAI's `choices` or `output`, or of Gemini's `candidates`.
 
 OpenAI sends the arguments as JSON text, which is read; a tool without parameters may get an empty text.
 """
@@ -33,6 +36,10 @@ class Unwrapped(msgspec.Struct, frozen=True, rename="camel"):
     format: Annotated[Format, doc("Whose format the tool call has.")]
     name: Annotated[str | None, doc("The tool's name. Null when the call has none.")]
     path: Annotated[str, doc("JSON Pointer to the arguments in the tool call.")]
+
+
+_CALL = frozenset(("name", "arguments", "id", "_meta"))
+"""The names in an object that is a call without more around it."""
 
 
 def arguments_in(data: Any, schema: Any) -> tuple[Any, Unwrapped | None]:
@@ -66,10 +73,26 @@ def _call(data: dict[str, Any]) -> tuple[Any, Format, Any, str] | None:
                 return use["input"], "anthropic", use.get("name"), f"/content/{uses[0]}/input"
         case {"content": [*parts], "role": "assistant"} if uses := _of_type(parts, "tool-call"):
             return _part_of(parts, uses, "/content")
-        case {"type": "tool-call", "toolName": name, "input": arguments}:
+        case {"type": "tool-call", "toolName": name, "input": arguments} | {
+            "toolCallId": str(),
+            "toolName": name,
+            "input": arguments,
+        }:
             return arguments, "vercel", name, "/input"
-        case {"type": "tool-call", "toolName": name, "args": arguments}:
+        case {"type": "tool-call", "toolName": name, "args": arguments} | {
+            "toolCallId": str(),
+            "toolName": name,
+            "args": arguments,
+        }:
             return arguments, "vercel", name, "/args"
+        case {"toolInvocation": dict() as inner}:
+            return _inside(inner, "/toolInvocation")
+        case {"choices": [{"message": dict() as inner}]}:
+            return _inside(inner, "/choices/0/message")
+        case {"candidates": [{"content": dict() as inner}]}:
+            return _inside(inner, "/candidates/0/content")
+        case {"output": [*parts]} if uses := _of_type(parts, "function_call"):
+            return _part_of(parts, uses, "/output")
         case {"functionCall": {"name": name, **call}}:
             return call.get("args", {}), "gemini", name, "/functionCall/args"
         case {"function_call": {"name": name, "args": arguments}}:
@@ -79,6 +102,8 @@ def _call(data: dict[str, Any]) -> tuple[Any, Format, Any, str] | None:
             return _part_of(parts, uses, "/parts" if "parts" in data else "/content/parts")
         case {"name": str() as name, "args": dict() as arguments} if data.keys() <= {"name", "args", "id"}:
             return arguments, "gemini", name, "/args"
+        case {"name": str() as name, "arguments": str() | dict() as arguments} if data.keys() <= _CALL:
+            return arguments, "openai" if isinstance(arguments, str) else "mcp", name, "/arguments"
         case {"type": "function_call", "name": name, "arguments": str() as arguments}:
             return arguments, "openai", name, "/arguments"
         case {"function": {"name": name, "arguments": arguments}}:
@@ -90,6 +115,12 @@ def _call(data: dict[str, Any]) -> tuple[Any, Format, Any, str] | None:
         case {"method": "tools/call", "params": {"name": name, "arguments": arguments}}:
             return arguments, "mcp", name, "/params/arguments"
     return None
+
+
+def _inside(inner: dict[str, Any], place: str) -> tuple[Any, Format, Any, str] | None:
+    """The call in the only message of a response."""
+    found = _call(inner)
+    return None if found is None else (*found[:3], f"{place}{found[3]}")
 
 
 def _part_of(parts: list[Any], uses: list[int], place: str) -> tuple[Any, Format, Any, str] | None:

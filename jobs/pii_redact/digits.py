@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jobs.engines.text.linear import compiled
+from jobs.engines.text.ascii_runs import Runs
 
-_DIGITS = compiled(r"\d+")
+_DIGITS = Runs(string.digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Run:
 
 def groups(text: str, outside: Iterable[tuple[int, int]] = ()) -> list[Group]:
     """All groups of a text, without those that overlap a range of `outside`."""
-    found = [Group(m.start(), m.end(), m[0] or "") for m in _DIGITS.finditer(text)]
+    found = [Group(start, start + len(digits), digits) for start, digits in _DIGITS.find(text)]
     taken = bytearray(len(text))
     for start, end in outside:
         taken[start:end] = b"\1" * (end - start)

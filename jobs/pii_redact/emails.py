@@ -22,6 +22,18 @@ _MOST_QUOTED = 66
 
 _AT = compiled("@|%40")
 _LITERAL = compiled(r"\[(?:IPv6:[0-9A-Fa-f:.]{2,45}|\d{1,3}(?:\.\d{1,3}){3})\]")
+_REMOTE_ACCOUNTS = ("git", "hg", "svn")
+_FORGES = (
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "ssh.dev.azure.com",
+    "gitee.com",
+    "git.sr.ht",
+    "gitea.com",
+)
+"""Hosts of repositories, where these accounts belong to nobody."""
 _ESCAPE = compiled("u[0-9a-fA-F]{4}")
 """The text after the backslash, where JSON escapes an angle bracket."""
 _KEY = compiled(r"[A-Za-z_][A-Za-z0-9_.-]*=")
@@ -43,11 +55,20 @@ def find(text: str) -> list[Span]:
         is_encoded = end - start > 1
         before = _local_start(text, start, limit)
         if before is not None:
-            found.append(Span(before, after, "email"))
+            if not _is_remote(text, before, start, after):
+                found.append(Span(before, after, "email"))
             limit = after
         elif is_encoded:
             limit = end
     return found
+
+
+def _is_remote(text: str, before: int, at: int, after: int) -> bool:
+    """Whether an address is the account and the host of a repository: git@github.com:acme/shop.git, ssh://hg@host/acme."""
+    if text[before:at] not in _REMOTE_ACCOUNTS:
+        return False
+    rest = text[after : after + 2]
+    return text[at + 1 : after].lower() in _FORGES or (rest[:1] in (":", "/") and rest[1:].strip() != "")
 
 
 def _signs(text: str) -> Iterator[tuple[int, int]]:

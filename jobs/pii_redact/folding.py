@@ -8,18 +8,20 @@ folded alone, so folding a part of a text gives that part of the folded text.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from jobs.engines.text.layer import Layer
-from jobs.engines.text.linear import compiled
+from jobs.engines.text.linear import compiled, escaped
 from jobs.engines.text.table import Table
-from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
+from jobs.pii_redact.spans import PLACEHOLDERS
+from jobs.pii_redact.surroundings import is_barrier
 
-BARRIERS: dict[PiiKind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
-"""The character that replaces something redacted. No pattern matches it, and no text contains it after folding."""
+BARRIER = "\ufdd0"
+"""The character that replaces something redacted. No pattern finds it, and no text contains it after folding."""
 
-_KIND_OF = {placeholder: kind for kind, placeholder in PLACEHOLDERS.items()}
-_PLACEHOLDER = compiled("|".join(f"\\[{placeholder[1:-1]}\\]" for placeholder in _KIND_OF))
+_PLACEHOLDERS = "|".join(map(escaped, PLACEHOLDERS.values()))
+_PLACEHOLDER = compiled(_PLACEHOLDERS)
+_BRACKETS = 2
 _REPLACEMENT = "\ufffd"
 _NO_WIDTH = frozenset(
     map(chr, (0x034F, 0x180B, 0x180C, 0x180D, 0x20E3, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
@@ -32,16 +34,25 @@ _LOOK_ALIKE = {
 _SAME_BUT = ("<wide>", "<narrow>", "<font>", "<small>")
 
 
-def fold(text: str) -> Layer:
-    """Fold a text. Placeholders in it become barriers, so redacted places are not searched again."""
-    layer = Layer(text) if text.isascii() else Layer(text).translated(_folded)
-    placeholders = _PLACEHOLDER.finditer(layer.text)
-    return barred(layer, [Span(match.start(), match.end(), _KIND_OF[match[0] or ""]) for match in placeholders])
+def fold(text: str, own: Iterable[str] = ()) -> Layer:
+    """Fold a text. Placeholders in it become barriers, so redacted places are not searched again.
+
+    Args:
+        own: placeholders of the caller. Those in square brackets become barriers too: others may be anywhere in a text.
+    """
+    layer = _translated(text)
+    marks = [_translated(mark).text for mark in own if mark[:1] == "[" and mark[-1:] == "]" and len(mark) > _BRACKETS]
+    pattern = compiled("|".join((*map(escaped, marks), _PLACEHOLDERS))) if marks else _PLACEHOLDER
+    return barred(layer, [(match.start(), match.end()) for match in pattern.finditer(layer.text)])
 
 
-def barred(layer: Layer, spans: Sequence[Span]) -> Layer:
-    """A copy with a barrier in the place of each span. The spans are in order and do not overlap."""
-    return layer.replaced((span.start, span.end, BARRIERS[span.kind]) for span in spans) if spans else layer
+def barred(layer: Layer, ranges: Sequence[tuple[int, int]]) -> Layer:
+    """A copy with a barrier in the place of each range. The ranges are in order and do not overlap."""
+    return layer.replaced((start, end, BARRIER) for start, end in ranges) if ranges else layer
+
+
+def _translated(text: str) -> Layer:
+    return Layer(text) if text.isascii() else Layer(text).translated(_folded)
 
 
 @Table
@@ -58,7 +69,7 @@ def _folded(char: str) -> str:
         return "-"
     if category == "Zs":
         return " "
-    if category == "Cs" or char in BARRIERS.values():
+    if category == "Cs" or is_barrier(char):
         return _REPLACEMENT
     if unicodedata.decomposition(char).startswith(_SAME_BUT):
         same = unicodedata.normalize("NFKC", char)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jobs.engines.text.linear import compiled
-from jobs.engines.text.names import names
+from jobs.pii_redact import software
 from jobs.pii_redact.labels import Label, Labels
 from jobs.pii_redact.spans import Span
-from jobs.pii_redact.surroundings import is_latin, joins, joins_before, word_before
+from jobs.pii_redact.surroundings import is_latin, joins, joins_before
 
 _DOTTED = compiled(r"\d+(?:\.\d+)+")
 _VERSION_SUFFIX = compiled(
@@ -23,14 +23,6 @@ _FILE_SUFFIX = compiled(
 )
 _RANGE = compiled(r"(?i) ?(?:->|→) ?| (?:to|and|or|through|bis|und) | \((?:from|was) |, ?[<!]=? ?")
 """Text between two versions. After a comma there may also be an address."""
-_PRODUCTS = names(
-    """
-    chrome chromium headlesschrome crios edg edge edga edgios opr opera safari version firefox fxios vivaldi
-    yabrowser samsungbrowser ucbrowser brave electron webkit java go applewebkit whatsapp instagram curl wget python
-    okhttp dalvik
-    """
-)
-"""Words before the slash of a version in a user agent."""
 _NETWORKS = frozenset(("10", "127", "172", "192"))
 """First numbers of private networks. Few packages have such a version."""
 _HOST = compiled(
@@ -99,11 +91,13 @@ def _is_version(text: str, start: int, end: int, labels: Labels) -> bool:
     if _VERSION_SUFFIX.match(rest):
         return True
     before = text[start - 1 : start]
-    if before == "/":
-        return word_before(text, start - 1).lower() in _PRODUCTS
     if before in ("-", "_") and text[start - 2 : start - 1].isalpha() and _FILE_SUFFIX.match(rest):
         return True
-    return text[start:end].partition(".")[0] not in _NETWORKS and _is_of_package(text, start, text[end : end + 24])
+    is_private = text[start:end].partition(".")[0] in _NETWORKS
+    rest = text[end : end + 24]
+    if software.is_version(text[max(0, start - _HEAD) : start], rest, is_private=is_private):
+        return True
+    return not is_private and _is_of_package(text, start, rest)
 
 
 def _is_of_package(text: str, start: int, rest: str) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import string
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 
+from jobs.engines.text.ascii_runs import Runs
 from jobs.engines.text.linear import compiled
 from jobs.pii_redact.label_words import (
     ABBREVIATIONS,
@@ -24,6 +27,7 @@ __all__ = ["Label", "Labels"]
 
 # Split camelCase and SNAKE_CASE names into words. Scripts without case stay whole.
 _WORD = compiled(r"\p{Lu}?[\p{Ll}\pM]+|\p{Lu}+|[\p{Lo}\p{Lm}\pM]+|[§№#☎☏✆📞📱📲📠]")
+_LETTERS = Runs(string.ascii_letters + "#")
 _UNSPACED_REACH = 12
 _GAP = 12
 """How many characters may be between a label and its number, or between the words of a label."""
@@ -43,13 +47,15 @@ class Labels:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._words: list[str] = []
-        for match in _WORD.finditer(text):
-            start, word = match.start(), (match[0] or "").lower()
-            if len(word) > 1 and is_escape(text, start):
-                start, word = start + 1, word[1:]
-            self._starts.append(start)
-            self._ends.append(match.end())
-            self._words.append(word)
+        has_escapes = "\\" in text
+        for start, word in _words(text):
+            if has_escapes and len(word) > 1 and is_escape(text, start):
+                self._starts.append(start + 1)
+                self._words.append(word[1:].lower())
+            else:
+                self._starts.append(start)
+                self._words.append(word.lower())
+            self._ends.append(start + len(word))
 
     def before(self, place: int) -> Label | None:
         """The label of the number at a place: directly before it, or with only "number", "is", "at me" between."""
@@ -151,3 +157,17 @@ class Labels:
     def _glued_before(self, at: int) -> str:
         """The word directly before a word without a separator, such as the first half of "WhatsApp" before the second."""
         return self._words[at - 1] if at and self._ends[at - 1] == self._starts[at] else ""
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """The start and the text of each word. Most words of ASCII texts need no expression."""
+    if not text.isascii():
+        for match in _WORD.finditer(text):
+            yield match.start(), match[0] or ""
+        return
+    for start, run in _LETTERS.find(text):
+        if "#" not in run and (run.islower() or run.isupper() or run.istitle()):
+            yield start, run
+        else:
+            for match in _WORD.finditer(run):
+                yield start + match.start(), match[0] or ""

@@ -3,19 +3,30 @@ wider rules: the fictitious 555 and extensions.
 
 After a word that announces a phone number ("Tel: 2123 4567"), a verb of calling ("call Bob on 2123 4567"), or before a word
 that describes one ("2123 4567 -Office"), any 7 to 15 digits are one. Without such words, the digits must be valid in a country
-that groups them this way. Digits without separators must be a valid North American number, or a mobile with its trunk digit,
-and no word may give them another meaning.
+that groups them this way, or that another value of the text is from (neighbours.py). Digits without separators must be a valid
+North American number, or a mobile with its trunk digit, and no word may give them another meaning.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from jobs.engines.text.linear import compiled
 from jobs.pii_redact import phone_words, plans
 from jobs.pii_redact.digits import Group, Run, runs
 from jobs.pii_redact.labels import Label, Labels
-from jobs.pii_redact.phone_forms import MIN_DIGITS, fits, is_bare, is_decimal, is_grouped, is_usual
+from jobs.pii_redact.neighbours import Neighbours
+from jobs.pii_redact.phone_forms import (
+    MIN_DIGITS,
+    fits,
+    is_bare,
+    is_decimal,
+    is_grouped,
+    is_thousands,
+    is_usual,
+    may_be_national,
+)
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import glued_after, glued_before, is_latin, is_money, joins, joins_before
 
@@ -26,10 +37,20 @@ _MOST_NATIONAL_GROUPS = 7
 _REST = 3
 _MOST_LOCAL = 11
 """Digits of a local number, with its area code."""
+_MIN_UNKNOWN = 11
+"""Digits with a plus sign, a calling code and a length that its country does not have. Shorter ones may be amounts."""
+_MOBILE = frozenset("679")
+"""First digits of the mobiles that are written in threes, as large numbers are."""
+_MIN_EXTENDED = 9
+"""Digits before an extension. A shorter one may be a size: 1920 1080 x2."""
+_MIN_BARE = 8
+"""Digits of a number without separators, from a country that the text names."""
 _DATE = compiled(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _BRACKETS = (("(", ")"), ("[", "]"))
 _ANY_BRACKET = frozenset("()[]")
 _OPENING = frozenset("([")
+_TIGHT = frozenset(".-")
+"""Separators that join the last digits to a labelled number, whatever the others are."""
 
 _NOT_PHONES = frozenset((Label.NUMBER, Label.BARCODE, Label.VERSION))
 _ID_BEFORE = frozenset("#/_@-+*^")
@@ -53,21 +74,32 @@ class _Candidate(NamedTuple):
     shape: str
 
 
-def find(text: str, groups: list[Group], labels: Labels) -> list[Span]:
-    """Find the phone numbers among the groups of a text."""
+def find(text: str, groups: list[Group], labels: Labels, emails: Sequence[Span] = ()) -> list[Span]:
+    """Find the phone numbers among the groups of a text, whose e-mail addresses are known."""
+    all_runs = runs(text, groups, _SEPARATORS, _WIDEST_GAP)
+    neighbours = Neighbours(text, {_calling_code(text, run) for run in all_runs}, emails)
     found: list[Span] = []
-    for run in runs(text, groups, _SEPARATORS, _WIDEST_GAP):
-        found += _Search(text, run, labels).spans()
+    for run in all_runs:
+        found += _Search(text, run, labels, neighbours).spans()
     return found
+
+
+def _calling_code(text: str, run: Run) -> int | None:
+    """The calling code with which a run begins, if it begins with a number that has one."""
+    if not _plus_length(text, run.groups[0].start):
+        return None
+    digits = "".join(group.digits for group in run.groups[:_MOST_NATIONAL_GROUPS])
+    return plans.country_code(digits) if len(digits) > MIN_DIGITS else None
 
 
 class _Search:
     """The search in one run. Each group is tried once as the start of a number, so the work is linear in the groups."""
 
-    def __init__(self, text: str, run: Run, labels: Labels) -> None:
+    def __init__(self, text: str, run: Run, labels: Labels, neighbours: Neighbours) -> None:
         self._text = text
         self._run = run
         self._labels = labels
+        self._neighbours = neighbours
         self._plus_length = _plus_length(text, run.groups[0].start)
         self._lasts: list[int | None] = [None] * len(run.groups)
         """For each group, the last group of the number that starts with it, if there is one."""
@@ -101,13 +133,13 @@ class _Search:
         label = self._labels.before(self._run.groups[first].start)
         if label in _NOT_PHONES:
             return None
-        candidates = [item for item in self._candidates(first) if self._may_end(first, item.last)]
+        candidates = [item for item in self._candidates(first, label is Label.PHONE) if self._may_end(first, item.last)]
         for item in reversed(candidates):
             is_labelled = label is Label.PHONE or self._is_announced(first, item)
             if item.last == first:
                 if self._is_bare(first, item.digits, Label.PHONE if is_labelled else label):
                     return first
-            elif is_grouped(item.digits, item.shape, self._run.gaps[first : item.last]):
+            elif self._is_grouped(first, item):
                 return item.last
             if is_labelled and is_usual(item.shape) and len(item.digits) <= plans.MAX_DIGITS:
                 return self._with_rest(item, candidates)
@@ -120,12 +152,44 @@ class _Search:
         if first or item.last + 1 < len(groups) or len(item.digits) > _MOST_LOCAL or _DATE.fullmatch(item.digits):
             return False
         start, end = self._start(first, item.last), groups[item.last].end
+        is_grouped = item.last > first
         if not (
             phone_words.says_call(self._text, start, end)
-            or phone_words.describes(self._text, end, is_grouped=item.last > first)
+            or phone_words.describes(self._text, end, is_grouped=is_grouped)
+            or (is_grouped and self._is_reached(first, item))
         ):
             return False
         return self._labels.near(groups[first].start) in (None, Label.PHONE)
+
+    def _is_reached(self, first: int, item: _Candidate) -> bool:
+        """Whether a preposition, an extension or an e-mail address beside grouped digits says that they reach somebody."""
+        start, end = self._start(first, item.last), self._run.groups[item.last].end
+        gaps = self._run.gaps[first : item.last]
+        if not may_be_national(item.digits, item.shape, gaps):
+            return False
+        if (is_thousands(item.shape, gaps) and item.digits[0] not in _MOBILE) or (
+            item.shape == "4-4" and gaps == ["-"]
+        ):
+            return False  # a large number, a range
+        if (
+            phone_words.says_reached(self._text, start, end)
+            or self._neighbours.has_address_beside(start, end)
+            or (len(item.digits) >= _MIN_EXTENDED and _extension_length(self._text, end))
+        ):
+            return True
+        return not is_thousands(item.shape, gaps) and phone_words.may_be_reached(self._text, start, end)
+
+    def _is_grouped(self, first: int, item: _Candidate) -> bool:
+        gaps = self._run.gaps[first : item.last]
+        return is_grouped(item.digits, item.shape, gaps) or self._is_of_neighbours(first, item)
+
+    def _is_of_neighbours(self, first: int, item: _Candidate) -> bool:
+        """Whether grouped digits are a number of a country that the rest of the text names, and no word contradicts."""
+        if not self._neighbours.has_country_of(item.digits, item.shape):
+            return False
+        if not may_be_national(item.digits, item.shape, self._run.gaps[first : item.last]):
+            return False
+        return self._labels.near(self._run.groups[first].start) in (None, Label.PHONE)
 
     def _with_rest(self, item: _Candidate, candidates: list[_Candidate]) -> int:
         """The last group of a number in usual groups. If three digits end the run after it, they belong to the number, which
@@ -155,16 +219,22 @@ class _Search:
                 valid = last
                 if last + 1 < len(groups) and self._lasts[last + 1] is not None:
                     break  # the next group starts a number itself
-            elif plans.is_possible(digits) and self._run.after(last) not in ("-", "."):
+            elif self._run.after(last) in ("-", "."):
+                continue
+            elif plans.is_possible(digits) or (last == len(groups) - 1 and self._may_be_unknown(digits)):
                 possible = last
         return possible if valid is None else valid
 
-    def _candidates(self, first: int) -> list[_Candidate]:
+    def _may_be_unknown(self, digits: str) -> bool:
+        """Whether digits with a plus sign are a phone, although their country has no numbers of this length."""
+        return _MIN_UNKNOWN <= len(digits) <= plans.MAX_DIGITS and plans.country_code(digits) is not None
+
+    def _candidates(self, first: int, is_labelled: bool) -> list[_Candidate]:
         groups, gaps = self._run.groups, self._run.gaps
         found = []
         digits, shape = "", ""
         for last in range(first, min(first + _MOST_NATIONAL_GROUPS, len(groups))):
-            if last > first and not fits(gaps[first:last]):
+            if last > first and not fits(gaps[first:last]) and not (is_labelled and gaps[last - 1] in _TIGHT):
                 break
             digits += groups[last].digits
             shape += f"-{len(groups[last].digits)}" if shape else str(len(groups[last].digits))
@@ -191,7 +261,11 @@ class _Search:
             return False  # a commit in a list of changes
         if near not in (None, Label.PHONE) or _UNIT.match(self._text[end : end + 16]):
             return False
-        return is_bare(digits) or (near is Label.PHONE and 10 <= len(digits) <= 12)
+        if is_bare(digits) or (near is Label.PHONE and 10 <= len(digits) <= 12):
+            return True
+        if len(digits) < _MIN_BARE or _DATE.fullmatch(digits):
+            return False
+        return self._neighbours.has_country_of(digits, "")
 
     def _may_begin(self, first: int, last: int, *, follows_number: bool) -> bool:
         """Whether the text before this place allows a number to begin here."""
@@ -254,7 +328,7 @@ def _plus_length(text: str, start: int) -> int:
     before = text[max(0, start - 3) : start]
     if before in ("%2B", "%2b"):
         return 3  # in a URL
-    length = 2 if before.endswith("+ ") else 1
+    length = 2 if before.endswith(("+ ", "+(")) else 1
     return length if before[-length:].startswith("+") and not joins_before(text, start - length) else 0
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from jobs.engines.text.linear import Compiled, PatternSet, compiled
 
 NANP_CODE = 1
+_MANY_LENGTHS = 5
 MAX_DIGITS = 15
 """ITU-T E.164, without an international prefix."""
 
@@ -42,6 +43,9 @@ class Plan(NamedTuple):
 
 _FREE = "[3-6]-[4-8]|[3-5]-[245](-[2-4]){1,4}|[45]-3(-[2-4]){1,4}|3-3-[24](-[2-4]){0,3}"
 """An area code, then nearly any grouping: Germany and Austria."""
+
+_TEN = "4-3-3|3-3-4|4-6|3-7"
+"""How most countries group nine digits and the trunk digit."""
 
 PLANS: tuple[Plan, ...] = (
     Plan("GB", "0", "3-4-4|4-3-4|5-6|5-3-3|4-3-3|4-7|3-8|5-5|4-6|3-3-3-2|5-2-2-2"),
@@ -78,7 +82,7 @@ PLANS: tuple[Plan, ...] = (
     Plan("TW", "0", "4-3-3|2-4-4|4-6|2-8|3-3-4|2-3-4"),
     Plan("JP", "0", "2-4-4|3-3-4|3-4-4|4-2-4|4-3-3|4-6|3-8|2-8"),
     Plan("KR", "0", "2-3-4|2-4-4|3-3-4|3-4-4"),
-    Plan("TH", "0", "3-3-4|2-3-4|3-7"),
+    Plan("TH", "0", "3-3-4|2-3-4|3-7|1-4-4|1-3-3-3|1-2-3-4"),
     Plan("VN", "0", "3-3-4|4-3-3|3-3-2-2|4-6|3-7"),
     Plan("ID", "0", "4-4-[345]|4-3-[345]|3-4-4|3-[78]"),
     Plan("MY", "0", "3-3-4|3-7|2-4-4|3-4-4|3-8|2-8"),
@@ -90,6 +94,45 @@ PLANS: tuple[Plan, ...] = (
     Plan("BR", "0", "3-4-4|3-5-4|4-3-4|3-1-4-4"),
     Plan("AR", "0", "3-4-4|4-3-4|4-7|3-2-4-4|4-2-3-4"),
     Plan("HU", "06", "2-1-3-4|2-2-3-4|2-2-7|2-2-3-3"),
+    Plan("RO", "0", f"{_TEN}|3-3-2-2"),
+    Plan("BG", "0", "4-3-3|4-2-2-2|4-6|2-3-4|2-7"),
+    Plan("SK", "0", f"{_TEN}|4-3-2-2|2-3-3-2|2-4-4|2-8|3-3-2-2"),
+    Plan("HR", "0", "2-4-3|2-7|3-3-4|3-7"),
+    Plan("RS", "0", "3-3-4|3-7|3-4-3|3-3-2-2"),
+    Plan("AL", "0", "3-3-4|3-7|2-3-4"),
+    *(Plan(region, "0", "3-3-3|3-3-4|3-6", _MOBILE) for region in ("HR", "RS", "SI", "BA", "MK", "MD", "UY", "KH")),
+    Plan("MD", "0", "4-2-3|4-5"),
+    Plan("AM", "0", "3-6|4-2-3|4-5"),
+    Plan("LT", "0", "1-3-2-3|1-3-5|4-2-3|4-5|1-2-6|3-6|2-3-4"),
+    Plan("LT", "8", "1-3-2-3|1-3-5|4-2-3|4-5|1-2-6|3-6|2-3-4"),
+    Plan("BY", "80", "1-3-3-2-2|1-3-3-4|1-4-2-2-2|1-3-7"),
+    Plan("GR", "", "3-3-4|3-7"),
+    Plan("GE", "0", "4-2-2-2|4-3-3|3-3-2-2"),
+    Plan("GE", "", "3-2-2-2", _MOBILE),
+    *(Plan(region, "0", "3-3-2-2|3-3-4|3-7|4-2-2-2|4-3-3") for region in ("AZ", "DZ", "KG")),
+    *(Plan(region, "", "2-3-2-2") for region in ("UZ", "SN")),
+    Plan("CM", "", "1-2-2-2-2"),
+    Plan("CI", "", "2-2-2-4|2-2-1-5"),
+    Plan("MA", "0", "2-2-2-2-2|4-6|4-2-2-2|4-3-3|3-7|5-5"),
+    *(
+        Plan(region, "0", f"{_TEN}|3-3-2-2|5-5")
+        for region in ("GH", "TZ", "UG", "ET", "ZM", "ZW", "LK", "SY", "JO", "EC", "PY", "PE")
+    ),
+    Plan("ZW", "0", "2-3-4|2-7|4-3-4|4-6"),
+    Plan("EC", "0", "2-3-4|2-7"),
+    Plan("PE", "0", "2-7|2-3-4|3-6"),
+    Plan("PY", "0", "3-6|2-7"),
+    Plan("JO", "0", "2-4-4|2-3-4|2-7"),
+    Plan("BD", "0", "5-6|4-7|3-8|2-[789]|4-6|4-3-4"),
+    Plan("NP", "0", "2-7|3-6"),
+    Plan("MM", "0", "2-3-3-3|2-4-4|2-3-4|2-[79]"),
+    Plan("KH", "0", "3-3-4|3-[67]"),
+    Plan("LA", "0", "3-2-3-3|3-2-2-3"),
+    *(Plan(region, "0", "4-3-4|3-4-4|4-7|3-8") for region in ("IR", "IQ", "VE")),
+    Plan("VE", "0", "4-3-2-2"),
+    Plan("CO", "", "3-3-4|3-7", _MOBILE),
+    Plan("CO", "", "3-3-4|3-7", _FIXED),
+    Plan("CL", "", "1-4-4"),
 )
 
 _HALF_PLANS: tuple[Plan, ...] = (
@@ -98,6 +141,9 @@ _HALF_PLANS: tuple[Plan, ...] = (
     Plan("RU", "", "3-3-2-2|3-7"),
     Plan("AR", "", "2-4-4"),
     Plan("CN", "", "3-8", _MOBILE),
+    Plan("GR", "", "2-4-4|4-6|4-3-3"),
+    Plan("NP", "", "3-7", _MOBILE),
+    Plan("CL", "", "2-3-4"),
 )
 """Plans without a trunk digit or another sign. They count only with brackets around the area code, or with a hyphen."""
 
@@ -110,7 +156,7 @@ _BARE_MOBILES = compiled(
     r"|89\d{9}"  # RU
     r"|01(?:5\d|6[023]|7\d)\d{7,8}"  # DE
     r"|010\d{8}"  # KR
-    r"|02[03489]\d{8}"  # cities of GB
+    r"|02[03489]\d{8}|01(?:1\d|\d1)\d{7}"  # cities of GB
 )
 """Numbers that are recognised without separators, by their first digits and their length. Nearly all are mobiles."""
 
@@ -178,6 +224,7 @@ def is_bare_mobile(digits: str) -> bool:
 class _Country(NamedTuple):
     lengths: frozenset[int]
     number: Compiled
+    trunk: str
 
 
 @cache
@@ -195,7 +242,7 @@ def _country(code: int) -> _Country | None:
     assert metadata.general_desc is not None
     patterns = [pattern for region in regions if region != "001" for pattern in _patterns(region)]
     number = "|".join(patterns) or metadata.general_desc.national_number_pattern or ""
-    return _Country(frozenset(metadata.general_desc.possible_length), compiled(number))
+    return _Country(frozenset(metadata.general_desc.possible_length), compiled(number), metadata.national_prefix or "")
 
 
 def country_code(digits: str) -> int | None:
@@ -207,9 +254,59 @@ def country_code(digits: str) -> int | None:
     return next((int(digits[:n]) for n in (1, 2, 3) if int(digits[:n]) in COUNTRY_CODE_TO_REGION_CODE), None)
 
 
+@cache
+def _codes() -> dict[str, int]:
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+    return {region: code for code, regions in COUNTRY_CODE_TO_REGION_CODE.items() for region in regions}
+
+
+def code_of_region(region: str) -> int | None:
+    """The calling code of a region (ISO 3166)."""
+    return _codes().get(region)
+
+
 def is_valid(digits: str) -> bool:
     """Whether digits with a calling code are a number that may be in use there."""
     return any(country.number.fullmatch(number) for country, number in _readings(digits))
+
+
+def is_at_home(code: int, digits: str, shape: str) -> bool:
+    """Whether digits are a number of a country, in groups as it writes them.
+
+    Without groups they need the country's trunk digits, and a country whose numbers have few lengths: else many would be one.
+    """
+    country = _country(code)
+    if country is None or not is_valid(f"{code}{digits}"):
+        return False
+    has_trunk = digits.startswith(country.trunk)
+    if "-" in shape:
+        return _home_shapes(code, has_trunk=has_trunk and country.trunk != "").fullmatch(shape) is not None
+    return has_trunk and len(country.lengths) < _MANY_LENGTHS
+
+
+@cache
+def _home_shapes(code: int, *, has_trunk: bool) -> Compiled:
+    """The groups in which libphonenumber writes the numbers of a country for its people, with or without trunk digits."""
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
+
+    metadata = PhoneMetadata.metadata_for_region(COUNTRY_CODE_TO_REGION_CODE[code][0])
+    trunk = (metadata and metadata.national_prefix) or ""
+    shapes = []
+    for item in metadata.number_format if metadata else ():
+        groups = (item.pattern or "")[1:-1].split(")(")
+        is_written = trunk != "" and trunk in (item.national_prefix_formatting_rule or "")
+        if is_written == has_trunk and len(groups) > 1 and all(group.startswith("\\d") for group in groups):
+            first = _lengths(groups[0], len(trunk) if has_trunk else 0)
+            shapes.append("-".join((first, *map(_lengths, groups[1:]))))
+    return compiled("|".join(shapes) or "none")
+
+
+def _lengths(group: str, more: int = 0) -> str:
+    """A pattern for the lengths of a group such as `\\d{2,3}`, with some digits more."""
+    least, _, most = group.removeprefix("\\d").strip("{}").partition(",")
+    lengths = range(int(least or 1) + more, int(most or least or 1) + more + 1)
+    return f"(?:{'|'.join(map(str, lengths))})"
 
 
 def is_possible(digits: str) -> bool:

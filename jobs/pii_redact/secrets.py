@@ -1,14 +1,8 @@
-"""Finds keys and account numbers that their form shows: each has its issuer's prefix and length, or a check digit.
+"""Finds keys that their form shows: an issuer's prefix (keys.py), a name before them (assignments.py), or one of these.
 
 | what | form |
 |---|---|
-| IBAN | country, and the remainder 1 of ISO 13616 |
-| AWS access key id | `AKIA`, `ASIA` and others, and 16 characters of base32 |
 | AWS secret access key | 40 characters of base64 after a word for it |
-| Stripe | `sk_`, `rk_` or `pk_` with `live_` or `test_`, and `whsec_` |
-| GitHub | `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_` and 36 letters and digits; `github_pat_` |
-| Google | `AIza` and 35 characters; `GOCSPX-` and 28; access tokens `ya29.` |
-| Slack | `xoxb-` and its siblings, `xapp-`, and the address of an incoming webhook |
 | JWT | three parts of base64url, the first of which is a JSON object with `alg` |
 | private key | a PEM block, also when its end is missing |
 
@@ -26,18 +20,10 @@ from collections.abc import Iterator
 import msgspec
 
 from jobs.engines.text.linear import compiled
-from jobs.pii_redact import exempt
+from jobs.pii_redact import assignments, keys
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import joins, joins_before
 
-_KEYS = compiled(
-    r"(?:A3T[A-Z0-9]|AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ABIA|ACCA)[A-Z2-7]{16}"
-    r"|[spr]k_(?:live|test)_[0-9A-Za-z]{16,247}|whsec_[0-9A-Za-z+/]{24,128}={0,2}"
-    r"|gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z]{22}_[0-9A-Za-z]{59}"
-    r"|AIza[0-9A-Za-z_-]{35}|GOCSPX-[0-9A-Za-z_-]{28}|ya29\.[0-9A-Za-z_-]{20,512}"
-    r"|xox[abceoprs]-(?:[0-9A-Za-z]{1,64}-){0,5}[0-9A-Za-z]{10,256}|xapp-[0-9]-[A-Z0-9]{8,16}-[0-9]{8,16}-[0-9a-f]{32,128}"
-    r"|https://hooks\.slack\.com/(?:services|workflows|triggers)/[0-9A-Za-z/]{20,128}"
-)
 _AWS_SECRET = compiled(
     r"(?i)(?:aws.{0,20}?)?(?:secret.{0,3}?access.{0,3}?key|aws.{0,3}?secret(?:.{0,3}?key)?)[\"'`]? ?(?:=>|:=|[:=]|is)? ?[\"'`]?"
     r"([0-9A-Za-z/+]{40})"
@@ -52,10 +38,7 @@ _HEX = compiled(r"(?:0[xX])?([0-9a-fA-F]{32,})")
 
 def find(text: str) -> list[Span]:
     """Find the secrets in a text."""
-    found = [Span(start, end, "secret") for start, end in exempt.ibans(text)]
-    for match in _KEYS.finditer(text):
-        if _is_whole(text, match.start(), match.end()):
-            found.append(Span(match.start(), match.end(), "secret"))
+    found = [Span(start, end, "secret") for start, end in (*keys.find(text), *assignments.find(text))]
     for match in _AWS_SECRET.finditer(text):
         after = text[match.end() : match.end() + 1]
         if not joins(after) and after not in ("/", "+", "="):

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
-PiiKind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret", "secret"]
+PiiKind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret", "secret", "iban"]
 
 KINDS: tuple[PiiKind, ...] = get_args(PiiKind)
 
-PRECEDENCE: tuple[PiiKind, ...] = ("email", "credit_card", "ssn", "ipv4", "secret", "hex_secret", "phone")
-"""If two overlapping findings are equally long, the earlier kind in this list counts."""
+PRECEDENCE: tuple[PiiKind, ...] = ("email", "credit_card", "iban", "ssn", "ipv4", "hex_secret", "secret", "phone")
+"""If two overlapping findings are equally long, a caller's pattern counts, then the earlier kind in this list."""
 
-PLACEHOLDERS: dict[PiiKind, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}
+_RANKS: dict[str, int] = {kind: -place for place, kind in enumerate(PRECEDENCE)}
+PLACEHOLDERS: dict[str, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}
 
 
 class Span(NamedTuple):
-    """A half-open range of code points and its kind."""
+    """A half-open range of code points and its kind: a PiiKind, or the name of a caller's pattern."""
 
     start: int
     end: int
-    kind: PiiKind
+    kind: str
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
@@ -39,5 +40,5 @@ def merge(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _rank(length: int, kind: PiiKind) -> tuple[int, int]:
-    return length, -PRECEDENCE.index(kind)
+def _rank(length: int, kind: str) -> tuple[int, int]:
+    return length, _RANKS.get(kind, 1)

@@ -86,6 +86,7 @@ class RenderedPage(NamedTuple):
         requests: requests that the page made and that were let through, all frames and redirects included.
         received_bytes: bytes of all responses, as they came over the network.
         timed_out: the page was read before it was at rest: its scripts did not end, or it never stopped loading.
+        exit: number of this installation's exit to the internet by which it came.
     """
 
     final_url: str
@@ -98,6 +99,7 @@ class RenderedPage(NamedTuple):
     requests: int
     received_bytes: int
     timed_out: bool
+    exit: int = 0
 
 
 class Browser(Protocol):
@@ -115,5 +117,13 @@ class Browser(Protocol):
                 What the page asks for beside it is refused in silence, as if the network had failed.
             UpstreamFailed: with one of FAILURES as its reason.
             DeadlineExceeded: no context was free in time, so the site was not called.
+        """
+        ...
+
+    def refused(self, url: PublicUrl, page: RenderedPage) -> bool:
+        """Note that a site refuses programs or our address, as this page of it shows.
+
+        Returns:
+            Whether the next rendering calls the site from another address.
         """
         ...

@@ -14,6 +14,7 @@ class TrustLine(NamedTuple):
         is_frozen: by either side, deeply or not, or by the issuer's global freeze: nobody but the issuer can be paid with it.
         no_ripple: the holder's setting. Without it, other accounts' payments may move its balance between its lines.
         is_authorized: False only when the issuer must authorize holders and has not authorized this one.
+        allows_clawback: whether the issuer may take back what it has issued.
     """
 
     balance: Decimal
@@ -21,6 +22,7 @@ class TrustLine(NamedTuple):
     is_frozen: bool
     no_ripple: bool
     is_authorized: bool
+    allows_clawback: bool
 
 
 class WalletState(NamedTuple):
@@ -33,6 +35,7 @@ class WalletState(NamedTuple):
         balance: drops.
         owner_count: entries of the ledger that it keeps a reserve for.
         line: to the issuer of RLUSD; None: there is none.
+        tokens: what it holds, or may come to hold, of other tokens: those of the first 400 trust lines.
     """
 
     ledger: int
@@ -43,6 +46,7 @@ class WalletState(NamedTuple):
     balance: int
     owner_count: int
     line: TrustLine | None
+    tokens: tuple[Amount, ...]
 
 
 class Amount(NamedTuple):
@@ -69,6 +73,7 @@ class Transaction(NamedTuple):
         peer: the other account of a trust line that it sets, else None.
         fee: drops. The sender paid it, whatever the result is.
         delivered: what arrived at the destination. None: nothing, or the ledger does not say (before 2014).
+        promised: what an escrow, a check or a payment channel was made for, or gets. Nothing of it has arrived.
         is_partial: less arrived than the transaction says, and its flags allow that.
         xrp, rlusd: how much more the account has of each after it, in XRP and RLUSD (`get_balance_changes` of xrpl-py).
     """
@@ -85,6 +90,7 @@ class Transaction(NamedTuple):
     peer: str | None
     fee: int
     delivered: Amount | None
+    promised: Amount | None
     is_partial: bool
     xrp: Decimal
     rlusd: Decimal

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from jobs.engines.text.linear import Pattern
 from jobs.prompt_injection_scan.invisible import STRIPPED
+from jobs.prompt_injection_scan.mixed_names import LOOKALIKES
 
 _AROUND = 200
 """Characters of a long line that are read on each side."""
 _WORD = 40
-_GONE = dict.fromkeys(map(ord, STRIPPED), "")
+_GONE = {**dict.fromkeys(map(ord, STRIPPED), ""), **LOOKALIKES}
 _CODE = Pattern(
     r"[;{}]\s*(?://.*)?$|\s(?:=|==|!=|[+*-]=|:=|=>|->|&&|\|\|)\s|[{}]\s*(?://|/\*|#)|\w\.\w+\(|[a-z_]\w+\([\w\s,.=*'\"]*\)\s*(?::|->|;)"
     r"|^(?:\t| {2,})(?:return|def|class|import|const|let|var|if|for|while|raise|throw|yield|await)\s"
@@ -34,6 +35,11 @@ class CodeLines:
             said = text[start : at + _AROUND if end < 0 else end]
             self._known[line] = _CODE.found_in(said.translate(_GONE))
         return self._known[line] or self._in_name(start, at)
+
+    def holds_near(self, at: int) -> bool:
+        """Whether the line is code, or the next one: a comment of prose is part of a program."""
+        following = self._text.find("\n", at, at + _AROUND)
+        return self.holds(at) or (0 <= following < len(self._text) - 1 and self.holds(following + 1))
 
     def _in_name(self, start: int, at: int) -> bool:
         """Whether the word is a name with signs of one, or is between backticks."""

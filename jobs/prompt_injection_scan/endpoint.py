@@ -8,7 +8,7 @@ The rules are in rules/, the statistical layer in model.py, the score in scoring
   are always code points of the original text.
 - Words about attacks are distinguished from attacks. A quoted example, a report and program code are low. A prohibition ("never
   reveal your system prompt") is not a finding. Quotation marks alone change nothing.
-- Rules find known attacks exactly. A linear model (model.py) finds what is worded differently, by windows of two sentences.
+- Rules find known attacks exactly. A linear model (model.py) finds what is worded differently.
   A request that is unwelcome only in its context (a poem from a shop's assistant), and a threat
   without an instruction, are not findings. `none` does not mean harmless.
 """
@@ -65,11 +65,29 @@ class Counts(msgspec.Struct, frozen=True, rename="camel"):
     critical: Annotated[int, doc("The number of findings of severity `critical`.")]
 
 
+Action = Literal["pass", "review", "block"]
+_ACTIONS: dict[RiskLevel, Action] = {
+    "none": "pass",
+    "low": "pass",
+    "medium": "review",
+    "high": "block",
+    "critical": "block",
+}
+
+
 class Response(msgspec.Struct, frozen=True, rename="camel"):
     ok: Annotated[bool, doc("Whether the text was scanned. When false, `error` says why.")]
     risk_level: Annotated[
         RiskLevel | None,
         doc("`none` for score 0, `low` to 24, `medium` to 49, `high` to 79, else `critical`. Null when not scanned."),
+    ]
+    recommended_action: Annotated[
+        Action | None,
+        doc(
+            "What to do with the text. `pass`: use it as data, as any text of others (`none` and `low`). `review`: have a "
+            "person or a second check read it, or give it to a model without tools and secrets (`medium`). `block`: keep it "
+            "from models (`high` and `critical`). Null when not scanned."
+        ),
     ]
     score: Annotated[int | None, doc("The risk from 0 to 100. Null when the text was not scanned.")]
     findings: Annotated[list[Finding], doc("The findings in the order of the text: the 100 worst when there are more.")]
@@ -103,6 +121,7 @@ def run(request: Request, context: Context) -> Response:
     return Response(
         ok=True,
         risk_level=result.level,
+        recommended_action=_ACTIONS[result.level],
         score=result.score,
         findings=findings,
         counts=_counts([found.severity for found in findings]),
@@ -118,6 +137,7 @@ def exhausted(request: Request) -> Response:
     return Response(
         ok=False,
         risk_level=None,
+        recommended_action=None,
         score=None,
         findings=[],
         counts=_counts([]),
@@ -143,7 +163,7 @@ ENDPOINT = Endpoint(
     response=Response,
     summary=(
         "Scans a text for prompt injection: system override, jailbreak personas, tool and exec injection, credential "
-        "exfiltration and hidden Unicode, also disguised or encoded, in 16 languages. Findings have a severity, a place and, "
+        "exfiltration and hidden Unicode, also disguised or encoded, in 18 languages. Findings have a severity, a place and, "
         "from high on, an audit hint."
     ),
     example=Example(
@@ -151,6 +171,7 @@ ENDPOINT = Endpoint(
         response={
             "ok": True,
             "riskLevel": "critical",
+            "recommendedAction": "block",
             "score": 95,
             "findings": [
                 {

@@ -118,13 +118,11 @@ def of_token(token: str) -> list[int]:
     return found
 
 
-def phrases(tokens: list[str]) -> list[str]:
-    """The pairs and triples of neighbours, each once, of which the first one may be the start of the sentence."""
-    row = [_FIRST, *tokens]
-    pairs = [f"{a} {b}" for a, b in zip(row, tokens, strict=False)]
-    return list(dict.fromkeys(pairs + [f"{pair} {c}" for pair, c in zip(pairs, tokens[1:], strict=False)]))
+def pairs(tokens: list[str]) -> list[str]:
+    """The pairs of neighbours, each once, of which the first one may be the start of the sentence."""
+    return list(dict.fromkeys([f"{a} {b}" for a, b in zip([_FIRST, *tokens], tokens, strict=False)]))
 
 
-def of_phrase(phrase: str) -> int:
-    """The bucket of a pair or a triple."""
-    return crc32(phrase.encode()) & _MASK
+def of_pair(pair: str) -> int:
+    """The bucket of a pair."""
+    return crc32(pair.encode()) & _MASK

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jobs.prompt_injection_scan import invisible, payloads
+from jobs.prompt_injection_scan import invisible, mixed_names, payloads
 from jobs.prompt_injection_scan.code_lines import CodeLines
 from jobs.prompt_injection_scan.labels import Severity
 
@@ -53,6 +53,11 @@ def find(text: str) -> list[Hidden]:
     code = CodeLines(text)
     found += _scattered(text, single, code)
     found += _bidi(text, [i for i in places if text[i] in invisible.BIDI], code)
+    found += [
+        Hidden("mixed-script-name", Severity.MEDIUM, start, end)
+        for start, end in mixed_names.places(text)
+        if code.holds(start)
+    ]
     return sorted(found, key=lambda hidden: (hidden.start, hidden.end, hidden.rule))
 
 
@@ -176,7 +181,7 @@ def _clusters(places: list[int], gap: int) -> Iterator[list[int]]:
 
 def _bidi(text: str, places: list[int], code: CodeLines) -> Iterator[Hidden]:
     """Checks each line: an override is never needed; embeddings and isolates that close in their line are ordinary, and so is
-    one embedding left over from a copied path. An isolate that stays open in a program shows another program than it is."""
+    one embedding left over from a copied path. What stays open in a program shows another program than it is."""
     line: list[int] = []
     for i, place in enumerate(places):
         line.append(place)
@@ -185,9 +190,11 @@ def _bidi(text: str, places: list[int], code: CodeLines) -> Iterator[Hidden]:
             controls = [text[at] for at in line]
             if any(sign in invisible.OVERRIDES for sign in controls):
                 yield Hidden("hidden-bidi", Severity.MEDIUM, line[0], line[-1] + 1)
-            elif (len(line) > 1 or controls[0] in invisible.ISOLATES) and not _balanced(controls):
-                severity = Severity.MEDIUM if code.holds(line[0]) else Severity.LOW
-                yield Hidden("hidden-bidi", severity, line[0], line[-1] + 1)
+            elif not _balanced(controls):
+                if code.holds_near(line[0]):
+                    yield Hidden("hidden-bidi", Severity.MEDIUM, line[0], line[-1] + 1)
+                elif len(line) > 1 or controls[0] in invisible.ISOLATES:
+                    yield Hidden("hidden-bidi", Severity.LOW, line[0], line[-1] + 1)
             line = []
 
 

@@ -13,7 +13,7 @@ from jobs.prompt_injection_scan.finding import MOST_FINDINGS, Finding, visible, 
 from jobs.prompt_injection_scan.hidden import Hidden
 from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
-from jobs.prompt_injection_scan.model import Place, Reading, model
+from jobs.prompt_injection_scan.model import LONG, Place, Reading, model
 from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule_book
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
 from jobs.prompt_injection_scan.views import views_of
@@ -137,23 +137,28 @@ class _Search:
                 yield self._reported(rule, rule.severity, places[0], places[-1] + 1, rule.message)
 
     def likely(self, found: list[Finding]) -> Iterator[Finding]:
-        """Findings of the statistical layer, except where the rules found the same.
-
-        Where they found that an attack is only talked about, or forbidden, only high ones count.
+        """Findings of the statistical layer, except where the rules found the same, or an attack that is only talked about or
+        forbidden. In a text that has such a place, reading like an attack as a whole is no finding.
         """
         for layer, reading in self._read:
             for place in reading.places:
                 start, end = layer.span(place.start, place.end)
-                mentioned = any(start < last and first < end for first, last in self._mentions)
-                if mentioned and place.severity < Severity.HIGH:
+                if any(place.is_whole or (start < last and first < end) for first, last in self._mentions):
                     continue
                 known = (one for one in found if one.category == place.category and one.severity >= place.severity)
                 if not any(start < one.end and one.start < end for one in known):
                     yield self._likely(place, start, end, layer.note)
 
     def _likely(self, place: Place, start: int, end: int, note: str) -> Finding:
-        reasons = ", ".join(f'"{visible(reason, _QUOTED_TEXT)}"' for reason in place.reasons)
-        message = f"Reads like an attack. These words weighed most: {reasons}." if reasons else "Reads like an attack."
+        message = "The text reads like an attack, and most so here." if place.is_whole else "Reads like an attack."
+        name, size = (
+            ("long", f"{LONG} sentences or more") if place.is_long else ("short", f"less than {LONG} sentences")
+        )
+        alarms, recall = model().measured[name][place.severity.word]
+        share = f"{alarms:.1%}" if alarms >= 0.001 else "under 0.1%"
+        message += (
+            f" Of texts of {size}, {share} of the harmless ones and {recall:.0%} of the attacks read so or worse."
+        )
         if note:
             message += f" It reads so {note}."
         return Finding(

@@ -9,6 +9,8 @@ import re
 
 _LITERAL = re.compile(r"/(?P<pattern>.+)/(?P<flags>[a-zA-Z]{0,8})", re.DOTALL)
 _PYTHON_LITERAL = re.compile(r"[rR][bB]?(?P<quote>[\"']).*(?P=quote)", re.DOTALL)
+_CALL = re.compile(r"(?:re\.\w+|new RegExp|RegExp|[Rr]egexp?\.\w+|preg_\w+|std::regex)\s*\(.*", re.DOTALL)
+_REPLACEMENT = re.compile(r"s/(?P<pattern>[^/]+)/[^/]*/[a-z]{0,4}")
 _TOKEN = re.compile(r"\\[pP]\{|\\.|\[\[?:?|\(\?P?.?|[*+?}]\+|.", re.DOTALL)
 
 _GROUPS = {
@@ -45,6 +47,10 @@ def hint(pattern: str, flags: str, *, matched: bool | None) -> str | None:
         return f"The pattern has a literal's slashes, which count as text here: send `{literal['pattern'][:100]}`, {meant}."
     if _PYTHON_LITERAL.fullmatch(pattern) and not matched:
         return "The pattern has the quotes of a Python string, which count as text here: send what is between them."
+    if _CALL.fullmatch(pattern) and not matched:
+        return "The pattern is a call of a program, which counts as text here: send what is between its quotes."
+    if (replacement := _REPLACEMENT.fullmatch(pattern)) and not matched:
+        return f"s/.../.../ is a replacement of sed and Perl, and text here: send `{replacement['pattern'][:100]}`."
     return _of_syntax(pattern, flags)
 
 
@@ -73,6 +79,8 @@ def _of_token(pattern: str, at: int, text: str) -> str | None:
         if pattern.startswith(start, at):
             return sentence
     if text.startswith("(?") and (inline := _INLINE.match(pattern, at)):
+        if "x" in inline[0]:
+            return f"{inline[0]} allows spaces and comments in Python and PCRE. JavaScript has no such flag: leave them out."
         return f"{inline[0]} sets flags in Python and PCRE: in JavaScript send them as `flags`, or write (?i:...) for a part."
     if len(text) == 2 and text[1] == "+" and text[0] in "*+?}":
         return f"{text} is a possessive quantifier, which JavaScript does not have: (?=(...))\\1 does the same."

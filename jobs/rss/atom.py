@@ -7,8 +7,19 @@ from itertools import chain
 
 from jobs.engines.text.html_text import MAX_SNIPPET
 from jobs.rss.document import Element
-from jobs.rss.fields import MAX_LIST, Fields, distinct, language, line, local_name, namespace, plain, rel, typed_line
-from jobs.rss.people import name_of
+from jobs.rss.fields import (
+    MAX_LIST,
+    Fields,
+    distinct,
+    language,
+    line,
+    local_name,
+    name_of,
+    namespace,
+    plain,
+    rel,
+    typed_line,
+)
 from jobs.rss.rss import media_type, size_of
 from jobs.rss.shape import Enclosure, Feed, Item, Reading
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+
+import ada_url
 
 from jobs.engines.text.dates import first_date
 from jobs.engines.text.html_text import INLINE, SILENT, joined, looks_like_html, text_of_html
 from jobs.rss.document import Element
-from jobs.rss.links import MAX_LINK, resolved
 
 MAX_TEXT = 1000
 """Code points of a title, a name, a category; what is longer is cut."""
@@ -44,6 +46,19 @@ _RSS = frozenset(
     )
 )
 _XML = "{http://www.w3.org/XML/1998/namespace}"
+
+_ADDRESS = r"[^\s<>()@]{1,64}@[^\s<>()@]{1,255}"
+_FORMS = (
+    re.compile(rf"(?:mailto:)?{_ADDRESS}\s{{0,9}}\((?P<name>.+)\)"),
+    re.compile(rf"(?P<name>.+?)\s{{0,9}}[<(]\s?(?:mailto:)?{_ADDRESS}\s?[>)]"),
+    re.compile(rf"<(?P<name>{_ADDRESS})>"),
+)
+
+MAX_LINK = 4096
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_IGNORED = re.compile(r"[\t\n\r]")
+_SCRIPTS = ("about:", "blob:", "data:", "file:", "javascript:", "vbscript:", "view-source:")
 
 
 def namespace(element: Element) -> str:
@@ -234,3 +249,43 @@ def _bases(element: Element) -> list[str]:
             bases.append(base)
         around = around.getparent()
     return bases[::-1]
+
+
+def name_of(text: str | None) -> str | None:
+    """The name in a text, or the address when there is no name."""
+    if text is None:
+        return None
+    for form in _FORMS:
+        if (found := form.fullmatch(text)) and (name := found["name"].strip(" \"'")):
+            return name
+    return text
+
+
+def resolved(text: str | None, bases: Sequence[str], url: str) -> str | None:
+    """Resolve a relative link against the innermost base. Returns None for a link that a reader must not follow.
+
+    Args:
+        bases: the values of `xml:base` around the link, from the outside in.
+        url: the URL of the feed.
+    """
+    link = _IGNORED.sub("", (text or "").strip())
+    if not link or len(link) > MAX_LINK:
+        return None
+    if not _SCHEME.match(link):
+        base = url
+        for inner in bases:
+            base = _joined(inner.strip(), base) or base
+        link = _joined(link, base) or ""
+    if not link or link.lower().startswith(_SCRIPTS):
+        return None
+    return link
+
+
+def _joined(link: str, base: str) -> str | None:
+    if len(link) > MAX_LINK:
+        return None
+    try:
+        joined: str = ada_url.join_url(base, link)
+    except ValueError:
+        return None
+    return joined if len(joined) <= MAX_LINK and joined.startswith(("http://", "https://")) else None

@@ -9,8 +9,18 @@ from itertools import chain
 from jobs.engines.text.html_text import MAX_SNIPPET
 from jobs.engines.text.names import names
 from jobs.rss.document import Element
-from jobs.rss.fields import MAX_LIST, Fields, content, distinct, html_line, identifier, local_name, namespace, plain
-from jobs.rss.people import name_of
+from jobs.rss.fields import (
+    MAX_LIST,
+    Fields,
+    content,
+    distinct,
+    html_line,
+    identifier,
+    local_name,
+    name_of,
+    namespace,
+    plain,
+)
 from jobs.rss.shape import Enclosure, Feed, Format, Item, Reading
 
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"

@@ -13,9 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jobs.engines.text.html_text import MAX_SNIPPET, text_of_html
-from jobs.rss.fields import MAX_LIST, distinct, identifier, line
-from jobs.rss.links import resolved
-from jobs.rss.people import name_of
+from jobs.rss.fields import MAX_LIST, distinct, identifier, line, name_of, resolved
 from jobs.rss.rss import media_type, size_of
 from jobs.rss.shape import Enclosure, Feed, Fetched, Format, Item, Reading
 

@@ -75,3 +75,13 @@ SOUND_DIGESTS = frozenset(
 
 LEAST_BITS = {"RSA": 2048, "RSA-PSS": 2048, "DSA": 2048, "EC": 224}
 """112 bits of security: OpenSSL's level 2, and the minimum for public authorities."""
+
+PUBLIC_CURVES = frozenset({"1.2.840.10045.3.1.7", "1.3.132.0.34", "1.3.132.0.35"})
+"""P-256, P-384 and P-521: the curves that public authorities may sign, beside RSA."""
+
+PUBLIC_SIGNATURES = frozenset(
+    {f"sha{bits}WithRSAEncryption" for bits in (256, 384, 512)}
+    | {f"ecdsa-with-SHA{bits}" for bits in (256, 384, 512)}
+    | {SIGNATURES[RSA_PSS]}
+)
+"""Signatures that public authorities may make."""

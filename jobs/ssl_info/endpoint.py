@@ -4,6 +4,7 @@
   a failed handshake is not.
 - `valid` combines `trusted`, `hostnameMatch` and the certificate's own dates, which are independent: an expired certificate
   of a trusted authority is `trusted` and `expired`. Revocation is not checked, and missing intermediates are not fetched.
+- `lint` names what stricter verifiers than OpenSSL refuse. It does not change `valid`.
 - The host must be a public name, and the port one where TLS is spoken (jobs/hosts.py). Both are checked before the payment.
 - A child process reads the chain, because the server decides how much work this is.
 """
@@ -22,6 +23,7 @@ from jobs.ports import Context
 from jobs.site import Site, SiteRequest
 from jobs.ssl_info import examination
 from jobs.ssl_info.examination import Findings, Fingerprint, Link, Question, ValidTo
+from jobs.ssl_info.lint import Lint
 from jobs.ssl_info.names import Name
 from jobs.ssl_info.trust import Distrust
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool, at_least_one_of
@@ -114,6 +116,12 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         Sequence[Link], doc("The certificates as the server sent them, its own first. At most 20 are listed.")
     ]
     chain_length: Annotated[int, doc("The number of certificates that the server sent.")]
+    lint: Annotated[
+        Sequence[Lint],
+        doc(
+            "What stricter verifiers, such as browsers, refuse in the certificate and in those of its issuers. Beside `valid`."
+        ),
+    ]
     ip_address: Annotated[str, doc("The IP address of the connection.")]
     elapsed_ms: Annotated[int, doc("How long the call took, in milliseconds.")]
 
@@ -197,7 +205,8 @@ ENDPOINT = Endpoint(
     response=Response,
     summary=(
         "Inspects the TLS certificate that a host shows, good or bad: subject, issuer, validity, names, chain, key, "
-        "fingerprint, negotiated protocol and cipher, and whether it is trusted, expired, self-signed and for this host."
+        "fingerprint, negotiated protocol and cipher, whether it is trusted, expired, self-signed and for this host, "
+        "and what stricter verifiers refuse in it."
     ),
     example=Example(
         request={"hostname": "valid.example.com", "port": 9443},
@@ -241,6 +250,7 @@ ENDPOINT = Endpoint(
                 },
             ],
             "chainLength": 2,
+            "lint": [],
             "ipAddress": "127.77.1.2",
             "elapsedMs": 4,
         },

@@ -5,6 +5,7 @@ The server decides how much work this is: tens of thousands of names, long chain
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -16,8 +17,9 @@ from jobs.fields import doc
 from jobs.ssl_info.certificate import Certificate, read_certificate
 from jobs.ssl_info.der import Malformed
 from jobs.ssl_info.hostname import is_for
+from jobs.ssl_info.lint import Lint, lint, other_lint
 from jobs.ssl_info.names import Name
-from jobs.ssl_info.trust import Distrust, distrust, is_self_signed, public_authorities
+from jobs.ssl_info.trust import Distrust, is_self_signed, is_strictly_refused, public_authorities, trust_in
 from shared.outcome import UpstreamFailed
 
 NAME = "certificate_chain"
@@ -82,6 +84,7 @@ class Findings(msgspec.Struct, frozen=True):
     key_type: str
     key_bits: int | None
     chain: Sequence[Link]
+    lint: Sequence[Lint]
 
 
 def calculate(argument: bytes) -> bytes:
@@ -108,11 +111,21 @@ def examine(question: Question) -> Findings:
     chain = question.chain[:MAX_USED]
     leaf = read_certificate(chain[0], most_names=MAX_NAMES)
     self_signed = leaf.names_itself and is_self_signed(chain[0])
+    is_match = is_for(question.host, leaf.dns_names)
+    expired = leaf.not_after is not None and now > leaf.not_after
+    not_yet_valid = leaf.not_before is not None and now < leaf.not_before
+    distrust, path = trust_in(chain, question.authorities, now)
+    distrust = _reason(distrust, leaf, self_signed)
+    lints = lint(leaf, list(_issuers(leaf, chain)))
+    # Called whatever was found, so that the example of `examples` loads the library.
+    is_refused = is_strictly_refused(path, question.host, now)
+    if is_refused and distrust is None and is_match and not (expired or not_yet_valid or lints):
+        lints.append(other_lint())
     return Findings(
-        hostname_match=is_for(question.host, leaf.dns_names),
-        distrust=_reason(distrust(chain, question.authorities, now), leaf, self_signed),
-        expired=leaf.not_after is not None and now > leaf.not_after,
-        not_yet_valid=leaf.not_before is not None and now < leaf.not_before,
+        hostname_match=is_match,
+        distrust=distrust,
+        expired=expired,
+        not_yet_valid=not_yet_valid,
         self_signed=self_signed,
         days_until_expiry=(leaf.not_after - now).days if leaf.not_after else None,
         subject=leaf.subject,
@@ -127,7 +140,24 @@ def examine(question: Question) -> Findings:
         key_type=leaf.key.kind,
         key_bits=leaf.key.bits,
         chain=[_link(der) for der in question.chain[:MAX_CHAIN]],
+        lint=lints,
     )
+
+
+def _issuers(certificate: Certificate, chain: Sequence[bytes]) -> Iterator[tuple[int, Certificate]]:
+    """The certificates that were sent as issuers, by their names, each with its place in the chain.
+
+    A root is not one of them: verifiers have their own copies of the roots that they trust.
+    """
+    others: dict[bytes, tuple[int, Certificate]] = {}
+    for place, sent in enumerate(chain[1:], 1):
+        with contextlib.suppress(Malformed):
+            other = read_certificate(sent, most_names=0)
+            if not other.names_itself:
+                others.setdefault(other.subject_der, (place, other))
+    while certificate.issuer_der in others:
+        yield (found := others.pop(certificate.issuer_der))
+        certificate = found[1]
 
 
 def _reason(found: Distrust | None, leaf: Certificate, self_signed: bool) -> Distrust | None:

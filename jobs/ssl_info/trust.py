@@ -2,7 +2,7 @@
 
 OpenSSL is used instead of cryptography's verifier for two reasons: its errors say what is wrong, and its rules are those of the
 programs that agents use. The other verifier refuses, for example, private authorities' certificates without an authority key
-id.
+id. lint.py says what it refuses.
 
 The dates of the certificate itself do not affect its trust: an expired one may lead to an authority, and is then trusted but
 not valid. The dates of its issuers do.
@@ -14,7 +14,7 @@ import functools
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from jobs.ssl_info.certificate import Certificate, read_certificate
 from jobs.ssl_info.der import Malformed
@@ -79,8 +79,20 @@ _DISTRUST: dict[int, Distrust] = {
 }
 
 
-def distrust(chain: Sequence[bytes], authorities: bytes, now: datetime) -> Distrust | None:
-    """Why a chain is not trusted, or None when it is.
+class Trust(NamedTuple):
+    """What is found of a chain.
+
+    Attributes:
+        distrust: why it is not trusted, or None when it is.
+        path: DER of the path to an authority that was found, the certificate first. Empty when there is none.
+    """
+
+    distrust: Distrust | None
+    path: Sequence[bytes] = ()
+
+
+def trust_in(chain: Sequence[bytes], authorities: bytes, now: datetime) -> Trust:
+    """Judge a chain.
 
     Args:
         chain: DER, the certificate first, the others in any order.
@@ -91,16 +103,36 @@ def distrust(chain: Sequence[bytes], authorities: bytes, now: datetime) -> Distr
     try:
         leaf, *others = (crypto.load_certificate(crypto.FILETYPE_ASN1, der) for der in chain)
     except crypto.Error:
-        return "malformed"
+        return Trust("malformed")
     roots = [*public_authorities(), *_authorities(authorities)]
     path, error = _path(roots, leaf, others, now)
     if not path:
-        return _DISTRUST.get(error, "other")
+        return Trust(_DISTRUST.get(error, "other"))
     try:
         certificates = [read_certificate(der, most_names=0) for der in path]
     except Malformed:
-        return "malformed"
-    return _flaw(certificates, now)
+        return Trust("malformed")
+    return Trust(_flaw(certificates, now), path)
+
+
+def is_strictly_refused(path: Sequence[bytes], host: str, now: datetime) -> bool:
+    """Whether cryptography's verifier refuses a path, as `trust_in` finds it, for a host."""
+    import warnings
+
+    from cryptography import x509
+    from cryptography.hazmat.backends import default_backend
+    from cryptography.x509 import verification
+
+    default_backend()  # loads modules that a verification would load, which a child cannot
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about serial numbers that are not positive
+            leaf, *issuers = map(x509.load_der_x509_certificate, path)
+            policy = verification.PolicyBuilder().store(verification.Store([(issuers or [leaf])[-1]])).time(now)
+            policy.build_server_verifier(x509.DNSName(host)).verify(leaf, issuers)
+    except Exception:  # a certificate that cannot be read is refused
+        return True
+    return False
 
 
 def is_self_signed(der: bytes) -> bool:

@@ -19,13 +19,24 @@ _MAX_GIVERS = 5
 
 
 def beside(
-    reader: Reader, sent: Transaction, receipt: Receipt, moved: Sequence[Transfer], flows: Flows, fee: int | None
+    reader: Reader,
+    sent: Transaction,
+    receipt: Receipt,
+    moved: Sequence[Transfer],
+    flows: Flows,
+    fee: int | None,
+    *,
+    is_withdrawal: bool,
 ) -> tuple[int | None, tuple[str, ...]]:
-    """Wei that the sender got, None when it was not read; and accounts with a key that only gave tokens."""
+    """Wei that the sender got, None when it was not read; and accounts with a key that only gave tokens.
+
+    Args:
+        is_withdrawal: whether the called function gives something back, by its name.
+    """
     givers = _givers(sent, moved)
     got = (
         _ether_got(reader, sent, receipt, fee)
-        if fee is not None and _may_get_ether(reader, sent, moved, flows)
+        if fee is not None and _may_get_ether(reader, sent, moved, flows, is_withdrawal=is_withdrawal)
         else None
     )
     if not givers:
@@ -42,14 +53,19 @@ def _is_account(code: object) -> bool:
     return isinstance(code, bytes) and (not code or delegate_of(code) is not None)
 
 
-def _may_get_ether(reader: Reader, sent: Transaction, moved: Sequence[Transfer], flows: Flows) -> bool:
-    """Whether WETH was unwrapped, or tokens went to a contract that is not their own and none came back."""
+def _may_get_ether(
+    reader: Reader, sent: Transaction, moved: Sequence[Transfer], flows: Flows, *, is_withdrawal: bool
+) -> bool:
+    """Whether WETH was unwrapped, or tokens went to a contract and none came back.
+
+    Tokens that went to their own contract count when the called function is one that gives something for them.
+    """
     wrapped = WRAPPED_ETHER[reader.chain]
     if sent.type == DEPOSIT or sent.to == wrapped or len(sent.data) < 4:
         return False
     unwrapped = any(each.token == wrapped and each.to == ZERO for each in moved)
-    gave_all = bool(flows.given) and not flows.got and sent.to not in {flow.asset[0] for flow in flows.given}
-    return unwrapped or gave_all
+    is_other = is_withdrawal or sent.to not in {flow.asset[0] for flow in flows.given}
+    return unwrapped or (bool(flows.given) and not flows.got and is_other)
 
 
 def _ether_got(reader: Reader, sent: Transaction, receipt: Receipt, fee: int) -> int | None:

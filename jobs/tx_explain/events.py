@@ -18,6 +18,7 @@ from jobs.engines.evm.selectors import (
     APPROVAL_TOPIC,
     DEPOSIT_TOPIC,
     PERMIT2_APPROVAL_TOPIC,
+    PERMIT2_LOCKDOWN_TOPIC,
     PERMIT2_PERMIT_TOPIC,
     TRANSFER_BATCH_TOPIC,
     TRANSFER_SINGLE_TOPIC,
@@ -121,6 +122,8 @@ def _approval(log: Log) -> Approval | None:
             return Approval(None, log.address, given_by, given_to, None, None, any(log.data), log.index)
     if log.address == PERMIT2 and topic in (PERMIT2_APPROVAL_TOPIC, PERMIT2_PERMIT_TOPIC):
         return _permit2(log)
+    if log.address == PERMIT2 and topic == PERMIT2_LOCKDOWN_TOPIC:
+        return _lockdown(log)
     return None
 
 
@@ -134,6 +137,16 @@ def _permit2(log: Log) -> Approval | None:
     amount, expires = int.from_bytes(log.data[:32], "big"), int.from_bytes(log.data[32:64], "big")
     end = None if expires > _LAST_TIME else expires
     return Approval("erc20", token, owner, spender, amount, None, amount > 0, log.index, end, PERMIT2)
+
+
+def _lockdown(log: Log) -> Approval | None:
+    """The end of a right that Permit2 keeps."""
+    if len(log.topics) != 2 or len(log.data) != 64:
+        return None
+    owner, token, spender = _address(log.topics[1]), of_word(log.data[:32]), of_word(log.data[32:])
+    if not (owner and token and spender):
+        return None
+    return Approval("erc20", token, owner, spender, 0, None, False, log.index, None, PERMIT2)
 
 
 def _three(log: Log) -> tuple[str, str, int, Standard] | None:

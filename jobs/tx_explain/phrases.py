@@ -177,7 +177,13 @@ def _unwrapped_on_the_way(details: Details) -> int:
 
 def _of_approvals(details: Details) -> Phrase | None:
     own = [each for each in details.approvals if each.owner == details.transaction.sender]
-    return _approval(details, own[-1]) if own else None
+    if not own:
+        return None
+    last = _approval(details, own[-1])
+    others = len({(each.token, each.token_id, each.spender, each.through) for each in own}) - 1
+    if not others:
+        return last
+    return Phrase(last.verb, f"{last.rest}, and changed {others} other right{'s' if others > 1 else ''}")
 
 
 def _approval(details: Details, each: Approval) -> Phrase:

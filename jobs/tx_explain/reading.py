@@ -11,6 +11,7 @@ from jobs.engines.evm.reverts import Revert, explain
 from jobs.engines.evm.tokens import Token, metadata_calls, token_of
 from jobs.engines.evm.transactions import DEPOSIT, Receipt, Transaction
 from jobs.ports.chains import BlockTime, Call, Chain, Code, ReceiptByHash, Reverted, TransactionByHash, Unavailable
+from jobs.tx_explain.actions import action_named
 from jobs.tx_explain.beside import beside
 from jobs.tx_explain.details import Details, Status
 from jobs.tx_explain.events import Transfer, approvals, transfers
@@ -60,7 +61,9 @@ def find(reader: Reader, tx_hash: str) -> Found | None:
     got: int | None = None
     givers: tuple[str, ...] = ()
     if status == "success" and receipt and has_code:
-        got, givers = beside(reader, sent, receipt, moved, flows, fee)
+        action = action_named(method.name if method else None)
+        is_withdrawal = action is not None and action.object == "got"
+        got, givers = beside(reader, sent, receipt, moved, flows, fee, is_withdrawal=is_withdrawal)
     details = Details(
         chain=reader.chain,
         status=status,

@@ -14,7 +14,10 @@ from jobs.tx_explain.details import Details
 from jobs.tx_explain.events import Transfer
 from jobs.tx_explain.response import Signal
 
-_BY_SIGNATURE = ("transferWithAuthorization", "receiveWithAuthorization")
+_BY_SIGNATURE = (
+    *("transferWithAuthorization", "receiveWithAuthorization", "handleOps"),
+    *("permitTransferFrom", "permitWitnessTransferFrom"),
+)
 _MOVED = {"erc20": "ERC-20 tokens moved.", "erc721": "An NFT moved.", "erc1155": "ERC-1155 tokens moved."}
 
 

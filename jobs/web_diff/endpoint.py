@@ -18,6 +18,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.engines.page import example as page
 from jobs.engines.page import fields, snapshots
 from jobs.engines.page.compare import Diff
 from jobs.engines.page.ignoring import Ignore
@@ -26,14 +27,58 @@ from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
 from jobs.ports import Context
 from jobs.site import Site, SiteRequest
-from jobs.web_diff.example import EXAMPLE
-from shared.endpoint import Category, Endpoint, Flavour, Pool
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 
 NAME = "web-diff"
 MAX_PREVIOUS = 200_000
 _BYTES_PER_CHARACTER = 12
 """Of an escaped surrogate pair."""
+
+_OLD_PRICE = page.PRICE.replace("24", "22")
+
+EXAMPLE = Example(
+    request={
+        "url": page.URL,
+        "previousMarkdown": "\n\n".join((page.TITLE, page.BERTHS, "## Prices", _OLD_PRICE)),
+    },
+    response={
+        **page.ADDRESSES,
+        **page.EXTRACTION,
+        "changed": True,
+        "status": "changed",
+        "markdown": page.MARKDOWN,
+        "markdownTruncated": False,
+        "markdownHash": page.MARKDOWN_HASH,
+        "previousHash": "08cc5b9b6b35770768f6802219aa41396f8b3abe62ee375edacfb1d55c39c32e",
+        "baseline": "supplied",
+        "sinceCursorFound": None,
+        "diff": {
+            "addedLines": 3,
+            "removedLines": 1,
+            "similarity": 0.8239,
+            "hunks": [
+                {
+                    "oldStart": 7,
+                    "oldLines": 1,
+                    "newStart": 7,
+                    "newLines": 3,
+                    "removed": [_OLD_PRICE],
+                    "added": [page.PRICE, "", page.WEEK],
+                    "words": page.PRICE.replace("24", "[-22-]{+24+}").rstrip(".") + f"{{+.\n\n{page.WEEK[:-1]}+}}.",
+                }
+            ],
+            "unified": (
+                "--- previous\n+++ current\n@@ -4,4 +4,6 @@\n \n ## Prices\n \n"
+                f"-{_OLD_PRICE}\n+{page.PRICE}\n+\n+{page.WEEK}\n"
+            ),
+        },
+        "ignoredElements": None,
+        "lastCheckedAt": None,
+        "checkedAt": "2026-11-20T15:04:05Z",
+        **page.IDENTITY,
+    },
+)
 
 
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):

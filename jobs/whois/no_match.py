@@ -19,7 +19,6 @@ _OF_TOPS: Mapping[str, tuple[str, ...]] = {
     "ru su xn--p1ai dk si": ("no entries found for the selected source(?: ?s)?",),
     "kr xn--3e0b707e": (
         "above domain name is not registered to krnic",
-        "the requested domain was not found in the registry or registrar.s whois server",
         "(?:상기|위의) 도메인이름은 등록되어 있지 않습니다",
     ),
     "tw xn--kpry57d xn--kprw13d": ("no found",),
@@ -57,6 +56,7 @@ _GENERIC = (
         "error no entries found",
     ),
     *("(?:this |the )?domain(?: name)?(?: is| has)? not (?:been )?registered", "not registered", "domain unknown"),
+    "the requested domain was not found in the registry or registrar.s whois server",
     "the queried object does not exist(?: (?:domain not found|no matching objects found|§))?",
     *("object not found no such domain", "no existe", "no se encontro", "domaine non trouv[eé]", "domaine inconnu"),
     *("dominio no encontrado", "域名未注册", "no data was found to match the request criteria", "no whois data found"),

@@ -43,7 +43,7 @@ _REFUSED = re.compile(
     r"|(?:access|permission|connection|request|query|lookup|client|you|ip|address|host)\b.{0,40}?"
     r"\b(?:denied|refused|blocked|banned|rejected|not permitted|temporarily|suspended|not authori[sz]ed)\b"
     r"|(?:server|service|system) (?:is )?(?:too |very |currently )?(?:busy|overloaded)"
-    r"|please wait\b|querying too|requests of this client"
+    r"|please wait\b|querying too|requests of this client|not (?:allowed|permitted) to (?:connect|query|use)"
 )
 """What a server says that refuses this question."""
 _HAPPENED = re.compile(
@@ -76,7 +76,8 @@ _NO_ANSWER = re.compile(
 """A server that could not answer. A no-match line beside it is about something else."""
 _ENDING = re.compile(
     r"\b(?:redemption|pending ?(?:delete|deletion|restore|release)|grace period|quarantine|quarantined|to be released"
-    r"|about to be (?:deleted|released)|recently (?:deleted|expired)|expired on|cool(?:ing)?[- ]?off|auction)\b"
+    r"|about to be (?:deleted|released)|recently (?:deleted|expired)"
+    r"|previous registration|expired on|cool(?:ing)?[- ]?off|auction)\b"
 )
 """A name that had an owner until lately, and that nobody can register yet."""
 

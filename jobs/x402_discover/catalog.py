@@ -184,7 +184,9 @@ def _inside(place: _Place, own: Stated, call: int | None) -> Iterator[_Place]:
         named = locator(text)
         # A method before a path says that it is a call, wherever the key is.
         address = text if named is not None and (place.is_map or named.method is not None) else ""
-        if not address and (not isinstance(value, (dict, list)) or key in _SKIPPED or is_terms_key(key)):
+        if not address and (not isinstance(value, (dict, list)) or key in _SKIPPED):
+            continue
+        if not address and is_terms_key(key) and not _lists_calls(value):
             continue
         is_entry = bool(address) or (place.is_map and isinstance(value, dict))
         yield _Place(
@@ -199,6 +201,13 @@ def _inside(place: _Place, own: Stated, call: int | None) -> Iterator[_Place]:
             is_map=key in _LISTINGS and isinstance(value, dict),
             level=level,
         )
+
+
+def _lists_calls(value: Any) -> bool:
+    """Whether an object under a key of terms, such as `x402`, has a list or map of calls."""
+    return isinstance(value, dict) and any(
+        key_of(text) in _LISTINGS and isinstance(inner, (dict, list)) for text, inner in value.items()
+    )
 
 
 def version_of(node: Mapping[str, Any]) -> int | None:

@@ -2,7 +2,7 @@
 
 An `amount` that is a whole number is in atomic units; one with a fraction is in whole units. A `price` is in whole units, but
 for a whole number of at least 100 beside `decimals`. Keys such as `priceMicroUsdc` name their unit. Terms with the amount
-zero mean a free call.
+zero mean a free call. An amount with six decimals whose asset has no name is one of USDC.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _MAX_DIGITS = 28
 """More digits than any amount of USDC has."""
 _LEAST_ATOMIC = 100
 """The least price that is in atomic units where decimals are stated: nobody charges a hundred dollars a call."""
+_USDC_DECIMALS = "6"
+"""Decimals of an amount without the name of its asset: x402's own asset is USDC."""
 _MAX_LEVELS = 3
 """Levels of objects in objects, and then of objects in lists."""
 _NO_LETTERS = re.compile(r"[_\-\s.]+")
@@ -291,6 +293,8 @@ def _price(part: Mapping[str, Any]) -> Price | None:
     unit = str(part.get("symbol") or part.get("asset") or "").upper()
     is_usd = True if unit in ("USD", "USDC") else None if "symbol" not in part else False
     if "decimals" in part:
+        if not unit and part["decimals"] == _USDC_DECIMALS:
+            is_usd = True
         for name, least in (("price", _LEAST_ATOMIC), ("amount", 0)):
             whole = figures.atomic(part.get(name))
             if whole is not None and len(whole) <= _MAX_DIGITS and int(whole) >= least:

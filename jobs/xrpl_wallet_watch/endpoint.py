@@ -5,6 +5,8 @@
 - Amounts are decimal texts: XRP in XRP (not drops), and RLUSD of Ripple's issuer alone. `deltas` are what the listed
   transactions moved, fees included.
 - `delivered` is what arrived, not what a transaction says: a partial payment may say a million and deliver a cent.
+- `promised` is what an escrow, a check or a payment channel is for. It is no payment, and is in no balance.
+- Tokens that pass for RLUSD are alerts. RLUSD is what Ripple's issuer has issued, and nothing else.
 - A failed transaction (`tec...`) did nothing but cost its fee. An account that does not exist is an answer: `activated` is
   false.
 - Missing history is said: `complete` is false when the nodes lack ledgers, or when the balances show that a transaction is
@@ -77,7 +79,7 @@ def run(request: Request, context: Context) -> Observed:
             asked.address, after=since.point, through=wallet.ledger, most=MAX_TRANSACTIONS, deadline=deadline
         )
     allowed = frozenset(addresses.read(destination) for destination in request.allowed_destinations)
-    watched = Watched(asked.address, wallet, since, history, allowed)
+    watched = Watched(asked.address, ledger.network, wallet, since, history, allowed)
     answer = response(
         watched,
         tag=asked.tag,
@@ -142,6 +144,7 @@ ENDPOINT = Endpoint(
                 "limit": "1000000000",
                 "frozen": False,
                 "noRipple": True,
+                "clawback": True,
                 "health": "ok",
             },
             "callRunway": {

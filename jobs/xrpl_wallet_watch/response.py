@@ -11,6 +11,7 @@ import msgspec
 from jobs.fields import Ok, doc
 from jobs.ports.xrpl import Amount, Transaction
 from jobs.xrpl_wallet_watch.alerts import alerts
+from jobs.xrpl_wallet_watch.lookalike import imitates_rlusd
 from jobs.xrpl_wallet_watch.watch import DROPS, Watched, counterparty, health, plain, reserve, runway
 from shared.money import Price
 
@@ -42,6 +43,7 @@ class Rlusd(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     no_ripple: Annotated[
         bool, doc("The holder's NoRipple setting. Without it, payments of others may go through the line.")
     ]
+    clawback: Annotated[bool, doc("Whether the issuer may take back what the wallet has. False without a trust line.")]
     health: Annotated[str, doc("`ok`, `missing`, `frozen` or `empty`.")]
 
 
@@ -55,14 +57,18 @@ class CallRunway(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     below_threshold: Annotated[bool, doc("Whether `callsRemaining` is below the threshold.")]
 
 
-class Delivered(msgspec.Struct, frozen=True, kw_only=True):
-    """An amount that arrived."""
+class TokenAmount(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An amount of XRP or of a token."""
 
     value: Annotated[str, doc("The amount, in whole units.")]
     currency: Annotated[
         str, doc("`XRP`, `RLUSD` for Ripple's own, else the ledger's code or the id of a multi-purpose token.")
     ]
     issuer: Annotated[str | None, doc("The issuer. Null for XRP and multi-purpose tokens.")]
+    imitates_rlusd: Annotated[
+        bool,
+        doc("Whether its code reads like RLUSD, or its issuer's address like that of RLUSD, and it is another token."),
+    ]
 
 
 class Deltas(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +93,13 @@ class Entry(Validated, frozen=True, kw_only=True, rename="camel"):
 
     counterparty: Annotated[str | None, doc("The other account. Null when there is none.")]
     delivered: Annotated[
-        Delivered | None, doc("What arrived at the recipient. Null when nothing did, or the ledger does not say.")
+        TokenAmount | None, doc("What arrived at the recipient. Null when nothing did, or the ledger does not say.")
+    ]
+    promised: Annotated[
+        TokenAmount | None,
+        doc(
+            "What an escrow, a check or a payment channel puts aside or allows. None of it has arrived. Null for others."
+        ),
     ]
     partial: Annotated[bool, doc("Whether less arrived than the transaction says.")]
     deltas: Annotated[Deltas, doc("What it changed in this wallet.")]
@@ -141,7 +153,9 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     failed_transactions: Annotated[
         list[FailedTransaction], doc("The listed transactions that did nothing but cost their fee.")
     ]
-    new_destinations: Annotated[list[NewDestination], doc("Recipients that the wallet paid for the first time.")]
+    new_destinations: Annotated[
+        list[NewDestination], doc("Recipients that the wallet paid, or promised to pay, for the first time.")
+    ]
     alerts: Annotated[list[Alert], doc("What to look at, the most urgent first.")]
 
 
@@ -182,7 +196,7 @@ def response(
             count=len(watched.transactions),
             truncated=watched.history.is_truncated,
             complete=watched.is_complete,
-            transactions=[_entry(transaction, watched.address) for transaction in watched.transactions],
+            transactions=[_entry(transaction, watched) for transaction in watched.transactions],
         ),
         deltas=Deltas(xrp=plain(watched.xrp), rlusd=plain(watched.rlusd)),
         failed_transactions=[_failed(transaction, watched.address) for transaction in watched.failed],
@@ -217,15 +231,17 @@ def _rlusd(watched: Watched) -> Rlusd:
         limit=plain(line.limit) if line else "0",
         frozen=line.is_frozen if line else False,
         no_ripple=line.no_ripple if line else False,
+        clawback=line.allows_clawback if line else False,
         health=health(watched.wallet),
     )
 
 
-def _entry(transaction: Transaction, address: str) -> Entry:
+def _entry(transaction: Transaction, watched: Watched) -> Entry:
     return Entry(
         **_validated(transaction),
-        counterparty=counterparty(transaction, address),
-        delivered=_delivered(transaction.delivered) if transaction.delivered else None,
+        counterparty=counterparty(transaction, watched.address),
+        delivered=_amount(transaction.delivered, watched),
+        promised=_amount(transaction.promised, watched),
         partial=transaction.is_partial,
         deltas=Deltas(xrp=plain(transaction.xrp), rlusd=plain(transaction.rlusd)),
     )
@@ -246,8 +262,13 @@ def _validated(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def _delivered(amount: Amount) -> Delivered:
-    return Delivered(value=plain(amount.value), currency=amount.currency, issuer=amount.issuer)
+def _amount(amount: Amount | None, watched: Watched) -> TokenAmount | None:
+    if amount is None:
+        return None
+    imitates = imitates_rlusd(amount, watched.network)
+    return TokenAmount(
+        value=plain(amount.value), currency=amount.currency, issuer=amount.issuer, imitates_rlusd=imitates
+    )
 
 
 def _xrp_text(drops: int) -> str:

@@ -24,11 +24,13 @@ class Watched:
     """A wallet now, what happened since the baseline, and who is watched for.
 
     Attributes:
+        network: CAIP-2.
         since: None: this call makes the baseline.
         allowed: destinations that raise no alert. One without a tag allows all tags.
     """
 
     address: str
+    network: str
     wallet: WalletState
     since: Baseline | None
     history: History

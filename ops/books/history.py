@@ -115,7 +115,7 @@ def compare(settings: Settings, books: Books, first: int, end: int) -> Iterator[
     """Compare what was received from `first` to before `end`, in Unix seconds."""
     for got in received(settings, first - MARGIN_S):
         missing, left = unmatched(books, got)
-        told = [
+        sentences = [
             f"{moved.amount} from {moved.payer} in {moved.transaction} is on the chain and not in the books"
             for moved in missing
             if first <= moved.at < end - (FINAL_S if _is_payout(moved) else 0)
@@ -128,9 +128,9 @@ def compare(settings: Settings, books: Books, first: int, end: int) -> Iterator[
         for row in books.rows(question, got.network, got.asset, first * 1000, end * 1000, *kinds):
             entry = Fact(*row[:-1])
             if entry in left.get(entry.transaction, [entry]) and not got.lacks:
-                told.append(f"{entry.amount} in {entry.transaction} is in the books and not on the chain")
+                sentences.append(f"{entry.amount} in {entry.transaction} is in the books and not on the chain")
         in_time = sum(first <= moved.at < end for moved in got.transfers)
-        yield Comparison(got.rail, in_time, told, got.lacks)
+        yield Comparison(got.rail, in_time, sentences, got.lacks)
 
 
 def _is_payout(moved: Transfer) -> bool:

@@ -1,13 +1,15 @@
-"""Keeps the books: what the ledger, the metrics and the chains say, as it happens."""
+"""Keeps the books: what the ledger, the metrics and the chains say, as it happens, and for `coinslot-ops books` once."""
 
 from __future__ import annotations
 
 import logging
 import secrets
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
@@ -15,12 +17,13 @@ import redis
 from redis.exceptions import RedisError
 
 from ops import chains
-from ops.books import channels
+from ops.books import channels, history
 from ops.books.journal import Journal
 from ops.books.store import DAY_MS, KEPT, Books, Unusable, open_books
-from ops.chains import NODE_ERRORS, NOT_FOUND, Fee
+from ops.chains import NODE_ERRORS, NOT_FOUND, Fee, evm
 from ops.counted import CountedSeries
 from ops.queries import get_json
+from shared.ledger.keys import BUCKETS
 from shared.servers.ledger_servers import connect_ledger
 from shared.servers.ledger_start import WrongLedger
 from shared.settings.secret_files import read_headers
@@ -39,6 +42,9 @@ TRY_AGAIN_S = 5.0
 FEES_AT_ONCE = 200
 GIVE_UP_MS = 3 * DAY_MS
 """A transaction so much older that no node shows has no fee in the books."""
+
+REBUILD_DAYS = 90
+"""How far back the chains are read where nothing else is said."""
 
 
 class Keeper:
@@ -111,8 +117,8 @@ class Keeper:
         """The accounts of our facilitator on EVM networks. Another facilitator may settle there beside it."""
         for own in self._settings.rails.values():
             if own.pay_to and own.rpc_url and own.network.startswith("eip155:"):
-                _, told = get_json(f"{own.facilitator_url}/supported", read_headers(own.facilitator_headers_file))
-                signers = (told or {}).get("signers", {}).get("eip155:*", ())
+                _, answer = get_json(f"{own.facilitator_url}/supported", read_headers(own.facilitator_headers_file))
+                signers = (answer or {}).get("signers", {}).get("eip155:*", ())
                 with self._books.transaction():
                     self._books.add_settlers(address.lower() for address in signers)
 
@@ -177,3 +183,35 @@ def keep(settings: Settings, stopping: threading.Event) -> None:
             log.warning("the books are not kept: %s", why)
             said = why
         stopping.wait(TRY_AGAIN_S)
+
+
+def report(settings: Settings, *, is_rebuild: bool, since: date | None) -> int:
+    """Do it, and print what was found. Returns the exit code. Raises RedisError, Unusable."""
+    if since and not is_rebuild:
+        print("coinslot-ops: --since is for --rebuild", file=sys.stderr)
+        return 2
+    books = open_books(settings)
+    since_s = int(time.time()) - REBUILD_DAYS * 24 * 3600
+    if since is not None:
+        since_s = int(datetime(since.year, since.month, since.day, tzinfo=UTC).timestamp())
+    try:
+        with connect_ledger(settings) as ledger:
+            keeper = Keeper(settings, ledger, books)
+            if is_rebuild:
+                print(f"the ledger: {keeper.journal.read_records(range(BUCKETS))} payments")
+                if settings.evm.has_channels and settings.evm.rpc_url:
+                    first = evm.block_at(settings.evm.rpc_url, since_s)
+                    with books.transaction():
+                        books.move(f"blocks {settings.evm.network}", str(first - 1))
+                for sentence in history.complete(settings, books, since_s):
+                    print(sentence)
+            keeper.tick(is_all=True)
+        ((count, unread),) = books.rows(
+            "SELECT count(*), count(*) FILTER (WHERE has_fee = 0 AND tx != '') FROM entries"
+        )
+        print(f"the books have {count} entries; the fees of {unread} are not read yet")
+    except sqlite3.Error as error:
+        raise Unusable(f"the books cannot be written: {error}") from None
+    finally:
+        books.close()
+    return 0

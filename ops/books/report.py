@@ -66,7 +66,7 @@ def day(text: str) -> date:
 
 
 def report(settings: Settings, chosen: Namespace) -> int:
-    """Print it. Returns the exit code.
+    """Print it. Returns the exit code. Raises Unusable.
 
     Args:
         chosen: the command's options.
@@ -81,9 +81,6 @@ def report(settings: Settings, chosen: Namespace) -> int:
     except ValueError as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 2
-    except Unusable as error:
-        print(f"coinslot-ops: {error}", file=sys.stderr)
-        return 3
     try:
         level, sentence = age(settings)
         if level != "ok":
@@ -97,8 +94,7 @@ def report(settings: Settings, chosen: Namespace) -> int:
             lines = summed(books, first * DAY_MS, end * DAY_MS, chosen.by, without)
             _print(lines, chosen)
     except sqlite3.Error as error:
-        print(f"coinslot-ops: the books cannot be read: {error}", file=sys.stderr)
-        return 3
+        raise Unusable(f"the books cannot be read: {error}") from None
     finally:
         books.close()
     return 0

@@ -15,6 +15,7 @@ from typing import Any
 
 from ops.books.facts import CALL, TRANSFER, Fact
 from ops.chains import Fee
+from ops.queries import Failed
 from shared.settings.service import Settings
 
 FILE = "books.sqlite"
@@ -50,7 +51,7 @@ CREATE TABLE notes (at INTEGER NOT NULL, text TEXT NOT NULL);
 """docs/books.md says what is in them. Days are counted from 1970-01-01. Wei may be more than SQLite's integers hold: text."""
 
 
-class Unusable(Exception):
+class Unusable(Failed):
     """The file cannot be used. The text says why."""
 
 

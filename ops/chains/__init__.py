@@ -1,4 +1,4 @@
-"""What is read from the chains for the books and for a rehearsal. Each network has a module with
+"""What is read from the chains for the books, for a rehearsal, for refunds and for the doctor. Each network has a module with
 
 - `COIN`: what fees are paid in, and its decimals;
 - `PAYERS_PAY`: whether payers send their payments themselves;
@@ -6,23 +6,25 @@
 - `transfers(url, own, token, since)`: what the recipient got of a token, from a time on;
 - `holds(url, token, holder)`: what an account has of a token, in atomic units, or in whole tokens on the XRP Ledger;
 - `is_final(url, own, transaction)`: whether the network shows that a settlement has taken effect and stays;
-- `finality(own)`: what is waited for before that, for people.
+- `finality(own)`: what is waited for before that, for people;
+- `lacks(own, timeout_s=)`: why the recipient cannot be paid, in sentences; None when the node does not say.
 
 Functions raise what is in NODE_ERRORS, and `transfers` raises NotKept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from shared.networks import NETWORKS
+from shared.nodes.connections import NodeFailed
 from shared.nodes.json_rpc import RpcError
 from shared.nodes.xrpl_rpc import XrplError
 from shared.settings.rails import RailSettings
-from shared.settings.service import Settings
+from shared.settings.service import PREFIX, Settings
 from shared.x402.networks import Rail, Token
 
 TIMEOUT_S = 10.0
@@ -42,6 +44,8 @@ NODE_ERRORS = (
 CHAIN, FACILITATOR, PAYER, NOT_FOUND = "chain", "facilitator", "payer", "not found"
 """Where the fee of a transaction is from: its receipt; a foreign facilitator or the payer paid it; the node does not show the
 transaction."""
+
+RECIPIENT_TIMEOUT_S = 5.0
 
 
 class Fee(NamedTuple):
@@ -142,3 +146,29 @@ def rail_of(network: str, asset: str) -> tuple[Rail, Token] | None:
 def asset_of(token: Token) -> str:
     """A token as offers name it."""
     return next(value for name in ("address", "mint", "contract", "currency") if (value := getattr(token, name, "")))
+
+
+class NotChecked(Exception):
+    """Whether the recipient can receive is not known. The text says why."""
+
+
+def missing(name: str, own: RailSettings) -> list[str]:
+    """What the recipient lacks, as sentences.
+
+    Args:
+        name: of the network's settings, `own`.
+
+    Raises:
+        NotChecked: no node can be asked, or it does not say.
+    """
+    variable = f"{PREFIX}{name.upper()}_RPC_URL"
+    if not own.rpc_url:
+        raise NotChecked(f"{variable} names no node to ask")
+    lacks: Callable[..., list[str] | None] = _module(name).lacks
+    try:
+        found = lacks(own, timeout_s=RECIPIENT_TIMEOUT_S)
+    except (NodeFailed, RpcError, XrplError, LookupError, TypeError, ValueError):
+        found = None
+    if found is None:
+        raise NotChecked(f"the node of {variable} does not say")
+    return found

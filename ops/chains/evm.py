@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from ops.chains import TIMEOUT_S, Fee, Transfer
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
 from shared.settings.rails import EvmRailSettings, RailSettings
-from shared.x402.evm import keccak256, selector
-from shared.x402.evm_channel_ids import CONTRACT
-from shared.x402.networks import EvmToken, Token
+from shared.x402.evm import domain_separator, keccak256, selector
+from shared.x402.evm_channel_ids import CONTRACT, FINAL_BLOCKS, MOST_BLOCKS, MOST_TOPICS
+from shared.x402.networks import EVM_USDC, EvmToken, Token
 
 COIN = ("ETH", 18)
 PAYERS_PAY = False
 MOST_CALLS = 100
 """In one request to the node."""
-MOST_BLOCKS = 2_000
-"""Of one search for events. Many nodes allow no more."""
-MOST_TOPICS = 200
-"""Channels that one search names."""
-FINAL_BLOCKS = 900
-"""A block with so many on top counts as final where the node knows no `finalized`: half an hour on Base."""
 _TRANSFER = "0x" + keccak256(b"Transfer(address,address,uint256)").hex()
 
 
@@ -153,3 +148,35 @@ def _topic(address: str) -> str:
 
 def _number(text: str) -> int:
     return int(text, 16) if text != "0x" else 0
+
+
+def lacks(own: EvmRailSettings, *, timeout_s: float) -> list[str] | None:
+    """What the recipient lacks, as sentences; None when the node does not say."""
+    token = EVM_USDC.get(own.network)
+    if token is None:
+        return None
+    found = []
+    with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
+        if (chain := int(node("eth_chainId"), 16)) != token.chain_id:
+            return [f"its node serves chain {chain}, not {token.chain_id}"]
+        domain = domain_separator(token.name, token.version, token.chain_id, token.address)
+        if _word(node, token, "DOMAIN_SEPARATOR()") != int.from_bytes(domain):
+            found.append(f"{token.address} has another EIP-712 domain: it takes no payment")
+        if (decimals := _word(node, token, "decimals()")) != token.decimals:
+            found.append(f"{token.address} has {decimals} decimals, not {token.decimals}")
+        if _word(node, token, "isBlacklisted(address)", own.pay_to.removeprefix("0x").rjust(64, "0")):
+            found.append(f"{own.pay_to} is on the token's blacklist: it receives nothing")
+    return found
+
+
+def _word(node: JsonRpc, token: EvmToken, function: str, argument: str = "") -> int:
+    """What a view function of Circle's FiatTokenV2_2 (https://github.com/circlefin/stablecoin-evm) returns.
+
+    Raises:
+        ValueError: it is not one word.
+    """
+    data = f"0x{selector(function).hex()}{argument}"
+    word = bytes.fromhex(node("eth_call", {"to": token.address, "data": data}, "latest").removeprefix("0x"))
+    if len(word) != 32:
+        raise ValueError("not one word")
+    return int.from_bytes(word)

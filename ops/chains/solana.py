@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from ops.chains import TIMEOUT_S, Fee, NotKept, Transfer
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
-from shared.settings.rails import RailSettings
-from shared.x402.networks import SolanaToken, Token
+from shared.settings.rails import RailSettings, SolanaRailSettings
+from shared.x402.networks import SOLANA_USDC, SolanaToken, Token
 from shared.x402.solana_address import decode_base58, encode_base58, token_account
 
 COIN = ("SOL", 9)
@@ -104,3 +105,14 @@ def _moved(meta: dict[str, Any], mint: str) -> dict[str, int]:
                 amount = sign * int(held["uiTokenAmount"]["amount"])
                 moved[held["owner"]] = moved.get(held["owner"], 0) + amount
     return moved
+
+
+def lacks(own: SolanaRailSettings, *, timeout_s: float) -> list[str] | None:
+    """What the recipient lacks, as sentences; None when the node does not say."""
+    token = SOLANA_USDC.get(own.network)
+    if token is None:
+        return None
+    account = encode_base58(token_account(decode_base58(own.pay_to, 32), decode_base58(token.mint, 32)))
+    with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
+        found = node("getAccountInfo", account, {"encoding": "base64"})["value"]
+    return [] if found else [f"{own.pay_to} has no token account for USDC: {account} does not exist"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
 from ops.chains import TIMEOUT_S, Fee, NotKept, Transfer
-from ops.recipients.stellar import trust_line
 from shared.nodes.json_rpc import JsonRpc
-from shared.settings.rails import RailSettings
+from shared.settings.rails import RailSettings, StellarRailSettings
 from shared.x402 import stellar_address
-from shared.x402.networks import StellarToken, Token
+from shared.x402.networks import STELLAR_USDC, StellarToken, Token
 from shared.x402.stellar_xdr import ADDRESS, I128, MAP, SYMBOL, Reader
 
 COIN = ("XLM", 7)
@@ -22,6 +22,9 @@ PAGE = 200
 _BALANCE_AT = 84
 """In a trust line of the ledger: after its kind, its account, and the asset's code and issuer."""
 _SYMBOL_TRANSFER = base64.b64encode(struct.pack(">II8s", SYMBOL, 8, b"transfer")).decode()
+
+# Of Stellar-ledger-entries.x.
+_ACCOUNT_ENTRY, _TRUST_LINE_ENTRY, _ED25519, _ALPHANUM4 = 0, 1, 0, 1
 
 
 def fees(url: str, transactions: Sequence[str]) -> Mapping[str, Fee]:
@@ -111,3 +114,35 @@ def _amount(text: str) -> int:
     if kind != I128:
         raise ValueError("no amount")
     return int(content)
+
+
+def lacks(own: StellarRailSettings, *, timeout_s: float) -> list[str] | None:
+    """What the recipient lacks, as sentences; None when the node does not say."""
+    token, address = STELLAR_USDC.get(own.network), stellar_address.parse(own.pay_to)
+    if token is None:
+        return None
+    if address is None:
+        return [f"{own.pay_to} is no address"]
+    if address.kind == stellar_address.CONTRACT:
+        return []  # its balance is in the asset's contract
+    of_account = _base64(struct.pack(">II32s", _ACCOUNT_ENTRY, _ED25519, address.key))
+    of_line = trust_line(address, token)
+    with closing(JsonRpc(own.rpc_url, timeout_s=timeout_s)) as node:
+        entries = node.named("getLedgerEntries", keys=[of_account, of_line])["entries"] or []
+    found = {entry["key"] for entry in entries}
+    if of_account not in found:
+        return [f"{address.account.text} does not exist"]
+    return [] if of_line in found else [f"{address.account.text} has no trust line for USDC of {token.issuer}"]
+
+
+def trust_line(address: stellar_address.Address, token: StellarToken) -> str:
+    """The key of an account's trust line for USDC in the ledger, in base64."""
+    issuer = stellar_address.parse(token.issuer)
+    assert issuer is not None
+    account = struct.pack(">I32s", _ED25519, address.key)
+    asset = struct.pack(">I4sI32s", _ALPHANUM4, b"USDC", _ED25519, issuer.key)
+    return _base64(struct.pack(">I", _TRUST_LINE_ENTRY) + account + asset)
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()

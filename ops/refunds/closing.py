@@ -8,8 +8,7 @@ from types import ModuleType
 from ops.chains import NODE_ERRORS
 from ops.refunds import debts as ledger_debts
 from ops.refunds.debts import Debt
-from ops.refunds.networks import side
-from ops.refunds.transfers import Found, NotPossible, Transfer
+from ops.refunds.transfers import Found, NotPossible, Transfer, side
 from shared.servers.ledger_servers import connect_ledger
 from shared.settings.rails import RailSettings
 from shared.settings.service import PREFIX, Settings

@@ -6,9 +6,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from redis.exceptions import RedisError
-
-from ops.queries import unreadable
 from ops.refunds import closing, planning
 from shared.settings.service import Settings
 
@@ -26,16 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def report(settings: Settings, chosen: argparse.Namespace) -> int:
-    """Do what was chosen. Returns the exit code."""
+    """Do what was chosen. Returns the exit code. Raises RedisError."""
     try:
         if chosen.action == "done":
             return closing.report(settings, chosen.transaction)
         return planning.report(
             settings, chosen.to, again=chosen.again, blockhash=chosen.blockhash, sequence=chosen.sequence
         )
-    except RedisError as error:
-        print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
-        return 3
     except OSError as error:
         print(f"coinslot-ops: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

@@ -6,15 +6,13 @@ import dataclasses
 import json
 import re
 from collections.abc import Sequence
-from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
 from ops.chains import TIMEOUT_S
-from ops.recipients import evm as recipients
+from ops.chains import evm as chain
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
-from shared.nodes.json_rpc import JsonRpc
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, asked, batches, listed
 from shared.settings.rails import EvmRailSettings
 from shared.x402.evm import checksummed, keccak256, selector
 
@@ -32,7 +30,7 @@ def address(text: str) -> str:
 
 def lacks(own: EvmRailSettings, payer: str, debts: Sequence[Debt]) -> str:
     """Why a payer cannot be paid; empty when he can."""
-    return "; ".join(recipients.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
+    return "; ".join(chain.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
 
 
 def built(own: EvmRailSettings, debts: Sequence[Debt], options: Options) -> Built:
@@ -53,7 +51,7 @@ def built(own: EvmRailSettings, debts: Sequence[Debt], options: Options) -> Buil
 
 def found(own: EvmRailSettings, transaction: str) -> Found | None:
     """What the chain shows of a transaction; None when it does not know it. Raises NotPossible, and what nodes raise."""
-    with closing(JsonRpc(own.rpc_url, timeout_s=TIMEOUT_S)) as node:
+    with asked(own) as node:
         receipt = node("eth_getTransactionReceipt", transaction.lower())
         if receipt is None:
             return None

@@ -16,7 +16,7 @@ import redis
 from ops import payments
 from ops.chains import NODE_ERRORS
 from ops.refunds import debts as ledger_debts
-from ops.refunds import networks
+from ops.refunds import transfers
 from ops.refunds.debts import Debt
 from ops.refunds.transfers import NotPossible, Options
 from shared.networks import name_of
@@ -87,11 +87,11 @@ def _built(
     for debt in owed:
         of_senders[debt.network, debt.pay_to].append(debt)
     for (network, _), of_sender in of_senders.items():
-        name = networks.name_of(settings, network)
+        name = transfers.name_of(settings, network)
         if name is None:
             left_out |= dict.fromkeys((debt.payment for debt in of_sender), f"no setting has the network {network}")
             continue
-        own, module = networks.side(settings, name)
+        own, module = transfers.side(settings, name)
         try:
             left_out |= _lacks(own, module, of_sender)
             payable = [debt for debt in of_sender if debt.payment not in left_out]

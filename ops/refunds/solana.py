@@ -5,14 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
-from ops.chains import TIMEOUT_S
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
-from shared.nodes.json_rpc import JsonRpc
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, asked, batches, listed
 from shared.settings.rails import SolanaRailSettings
 from shared.x402.networks import SOLANA_USDC
 from shared.x402.solana_address import ATA_PROGRAM, TOKEN_PROGRAM, decode_base58, encode_base58, token_account
@@ -51,7 +48,7 @@ def built(own: SolanaRailSettings, debts: Sequence[Debt], options: Options) -> B
     if blockhash is None:
         if not own.rpc_url:
             raise NotPossible("no node says a blockhash: give one with --blockhash")
-        with _node(own) as node:
+        with asked(own) as node:
             latest = node("getLatestBlockhash", {"commitment": "confirmed"})["value"]
         blockhash, last = latest["blockhash"], latest["lastValidBlockHeight"]
         notes.append(
@@ -72,7 +69,7 @@ def built(own: SolanaRailSettings, debts: Sequence[Debt], options: Options) -> B
 
 def found(own: SolanaRailSettings, transaction: str) -> Found | None:
     """What the chain shows of a transaction; None when it does not know it. Raises NotPossible, and what nodes raise."""
-    with _node(own) as node:
+    with asked(own) as node:
         config = {"commitment": "confirmed", "encoding": "base64", "maxSupportedTransactionVersion": 0}
         shown = node("getTransaction", transaction, config)
     if shown is None:
@@ -154,7 +151,7 @@ def _accounts(own: SolanaRailSettings, debts: Sequence[Debt]) -> dict[str, bytes
     token = SOLANA_USDC[own.network]
     payers = sorted({debt.payer for debt in debts})
     found: dict[str, bytes | None] = {}
-    with _node(own) as node:
+    with asked(own) as node:
         for batch in batches(payers, _ACCOUNTS_AT_ONCE):
             names = [
                 encode_base58(token_account(decode_base58(one, 32), decode_base58(token.mint, 32))) for one in batch
@@ -163,7 +160,3 @@ def _accounts(own: SolanaRailSettings, debts: Sequence[Debt]) -> dict[str, bytes
             for payer, account in zip(batch, answer, strict=True):
                 found[payer] = base64.b64decode(account["data"][0], validate=True) if account else None
     return found
-
-
-def _node(own: SolanaRailSettings) -> closing[JsonRpc]:
-    return closing(JsonRpc(own.rpc_url, timeout_s=TIMEOUT_S))

@@ -6,15 +6,13 @@ import dataclasses
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ops.chains import TIMEOUT_S
-from ops.recipients import stellar as recipients
+from ops.chains import stellar as chain
 from ops.refunds.debts import Debt
-from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, batches, listed
-from shared.nodes.json_rpc import JsonRpc
+from ops.refunds.transfers import Built, Found, NotPossible, Options, Transfer, asked, batches, listed
 from shared.settings.rails import StellarRailSettings
 from shared.x402 import stellar_address
 from shared.x402.networks import STELLAR_USDC, StellarToken
@@ -46,7 +44,7 @@ def lacks(own: StellarRailSettings, payer: str, debts: Sequence[Debt]) -> str:
             _call(own, _builder(own, Account(sender, 0), int(time.time())), sender, debts[0])
         except NotPossible as error:
             return str(error)
-    return "; ".join(recipients.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
+    return "; ".join(chain.lacks(dataclasses.replace(own, pay_to=payer), timeout_s=TIMEOUT_S) or ())
 
 
 def built(own: StellarRailSettings, debts: Sequence[Debt], options: Options) -> Built:
@@ -73,7 +71,7 @@ def found(own: StellarRailSettings, transaction: str) -> Found | None:
     from stellar_sdk import FeeBumpTransactionEnvelope, InvokeHostFunction, Payment, TransactionBuilder
 
     token = _token(own)
-    with _node(own) as node:
+    with asked(own) as node:
         shown = node.named("getTransaction", hash=transaction.lower())
     if shown["status"] == "NOT_FOUND":
         return None
@@ -144,7 +142,7 @@ def _call(own: StellarRailSettings, builder: TransactionBuilder, sender: str, de
 
     args = [scval.to_address(sender), scval.to_address(debt.payer), scval.to_int128(int(debt.amount))]
     envelope = builder.append_invoke_contract_function_op(debt.asset, "transfer", args, []).build()
-    with _node(own) as node:
+    with asked(own) as node:
         answer = node.named("simulateTransaction", transaction=envelope.to_xdr())
     if answer.get("error") or answer.get("restorePreamble"):
         raise NotPossible("the network would not make the transfer")
@@ -161,7 +159,7 @@ def _sequence(own: StellarRailSettings, sender: str) -> int:
 
     account = xdr.LedgerKeyAccount(Keypair.from_public_key(sender).xdr_account_id())
     key = xdr.LedgerKey(xdr.LedgerEntryType.ACCOUNT, account=account)
-    with _node(own) as node:
+    with asked(own) as node:
         entries = node.named("getLedgerEntries", keys=[key.to_xdr()])["entries"] or []
     if not entries:
         raise NotPossible(f"{sender} does not exist")
@@ -176,7 +174,3 @@ def _is_contract(text: str) -> bool:
 
 def _token(own: StellarRailSettings) -> StellarToken:
     return STELLAR_USDC[own.network]
-
-
-def _node(own: StellarRailSettings) -> closing[JsonRpc]:
-    return closing(JsonRpc(own.rpc_url, timeout_s=TIMEOUT_S))

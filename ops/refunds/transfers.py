@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from decimal import Decimal
+from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+from ops.chains import TIMEOUT_S, node_of
 from ops.refunds.debts import Debt
+from shared.networks import NETWORKS
+from shared.nodes.json_rpc import JsonRpc
+from shared.settings.rails import RailSettings
+from shared.settings.service import Settings
 
 T = TypeVar("T")
 
@@ -72,3 +81,19 @@ def batches(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
 def listed(debts: Sequence[Debt]) -> list[dict[str, str]]:
     """What the transfers of a file are for, in its order."""
     return [{"payment": debt.payment, "to": debt.payer, "amount": debt.amount} for debt in debts]
+
+
+def side(settings: Settings, name: str) -> tuple[RailSettings, ModuleType]:
+    """The settings of a network with the node that it is read from, and its module."""
+    own = dataclasses.replace(settings.rails[name], rpc_url=node_of(settings, name))
+    return own, import_module(f"ops.refunds.{NETWORKS[name].package}")
+
+
+def name_of(settings: Settings, network: str) -> str | None:
+    """The name of the settings that have a CAIP-2 network; None where none do."""
+    return next((name for name, own in settings.rails.items() if own.network == network), None)
+
+
+def asked(own: RailSettings) -> closing[JsonRpc]:
+    """The rail's own node, for one question or a few."""
+    return closing(JsonRpc(own.rpc_url, timeout_s=TIMEOUT_S))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, NamedTuple
 
+from ops.queries import Failed
+
 Level = Literal["ok", "note", "fail"]
 OK: Final = "ok"
 NOTE: Final = "note"
@@ -28,5 +30,7 @@ class Step(NamedTuple):
     seen: dict[str, Any]
 
 
-class Refused(Exception):
+class Refused(Failed):
     """The rehearsal does not start, and nothing was signed. The text says why and what to do."""
+
+    code = 2

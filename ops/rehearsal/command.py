@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -50,29 +49,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def report(settings: Settings, environment: Mapping[str, str], chosen: argparse.Namespace) -> int:
-    """Rehearse, and print each step. Returns the exit code.
+    """Rehearse, and print each step. Returns the exit code. Raises Refused.
 
     Args:
         environment: where the buyer looks for its wallet.
     """
-    try:
-        if chosen.all and chosen.call:
-            raise Refused("--all buys every call: name none beside it. Nothing was signed")
-        rehearsed_rails = plan.rehearsed_rails(
-            settings,
-            [Rail(name) for name in chosen.rail],
-            key_files=dict(chosen.key_file),
-            nodes=dict(chosen.rpc_url),
-            most=chosen.most,
-            env=_with_sandbox(environment),
-            folder=Path(),
-        )
-        base_url, names = rehearsed_rails[0].buyer.base_url, [] if chosen.all else chosen.call or [plan.FIRST_CALL]
-        with BlockingExchange(base_url, timeout_s=TIMEOUT_S) as exchange:
-            return _print(_steps(exchange, base_url, rehearsed_rails, names, chosen.most), as_json=chosen.json)
-    except Refused as why:
-        print(f"coinslot-ops: {why}", file=sys.stderr)
-        return 2
+    if chosen.all and chosen.call:
+        raise Refused("--all buys every call: name none beside it. Nothing was signed")
+    rehearsed_rails = plan.rehearsed_rails(
+        settings,
+        [Rail(name) for name in chosen.rail],
+        key_files=dict(chosen.key_file),
+        nodes=dict(chosen.rpc_url),
+        most=chosen.most,
+        env=_with_sandbox(environment),
+        folder=Path(),
+    )
+    base_url, names = rehearsed_rails[0].buyer.base_url, [] if chosen.all else chosen.call or [plan.FIRST_CALL]
+    with BlockingExchange(base_url, timeout_s=TIMEOUT_S) as exchange:
+        return _print(_steps(exchange, base_url, rehearsed_rails, names, chosen.most), as_json=chosen.json)
 
 
 def _with_sandbox(environment: Mapping[str, str]) -> Mapping[str, str]:
@@ -95,11 +90,11 @@ def _steps(
     paid, of_wallets = plan.payable(offered, most)
     yield from (*of_quotes, *of_offers, *of_wallets)
     for rehearsed in rehearsed_rails:
-        of_till = [one for one in paid if one.rehearsed is rehearsed]
-        for one in of_till:
+        on_rail = [one for one in paid if one.rehearsed is rehearsed]
+        for one in on_rail:
             yield from purchases.bought(one, exchange)
-        if of_till:
-            yield from purchases.differences(rehearsed, quotes[of_till[0].call])
+        if on_rail:
+            yield from purchases.differences(rehearsed, quotes[on_rail[0].call])
 
 
 def _print(steps: Iterator[Step], *, as_json: bool) -> int:

@@ -123,6 +123,17 @@ class Metrics:
         series.egress_refusals(reason).inc()
 
     @_harmless
+    def egress_proxied(self, series: Series, pool: str, result: str) -> None:
+        """Count a connection through a proxy of the operator's: `connected`, `unreachable` when the proxy could not reach the
+        host, or `failed` when the proxy did not do its work."""
+        series.egress_proxied(pool, result).inc()
+
+    @_harmless
+    def egress_rerouted(self, series: Series, pool: str) -> None:
+        """Count a request, page or fetch that is repeated by another exit because a site has refused it."""
+        series.egress_rerouted(pool).inc()
+
+    @_harmless
     def child_killed(self, series: Series, reason: str) -> None:
         """Count a child process that ended with its call: `exhausted`, `forbidden`, `lost`, or `late` when nobody waited
         any more."""
@@ -140,7 +151,7 @@ class Metrics:
 
 
 class Series:
-    """All series of a process, each by its labels. docs/operations.md has the table.
+    """All series of a process, each by its labels. docs/metrics.md has the table.
 
     Args:
         name: what the names of its files have in common.
@@ -172,6 +183,8 @@ class Series:
         self.job_seconds = histogram("coinslot_job_seconds", "From the start of a job to its end.", "pool")
         self.jobs = counter("coinslot_jobs", "Results of jobs, as the ledger has them.", "pool", "endpoint", "result")
         self.egress_refusals = counter("coinslot_egress_refusals", "Connections and requests not made.", "reason")
+        self.egress_proxied = counter("coinslot_egress_proxied", "Connections through a proxy.", "pool", "result")
+        self.egress_rerouted = counter("coinslot_egress_rerouted", "Requests that leave by another exit.", "pool")
         self.child_kills = counter("coinslot_child_kills", "Child processes that ended with their call.", "reason")
         self.browser_pages = counter("coinslot_browser_pages", "Pages rendered, or why not.", "result")
         self.browser_starts = counter("coinslot_browser_starts", "Browsers started.")

@@ -1,9 +1,12 @@
-"""The command line of a process: each command has --help and --version."""
+"""The command line of a process: each command has --help and --version, and says in a sentence which setting is wrong."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 
+from shared.settings.setting import InvalidSetting
 from shared.version import VERSION
 
 
@@ -12,3 +15,11 @@ def command_line(prog: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=prog, description=description)
     parser.add_argument("--version", action="version", version=f"{prog} {VERSION}")
     return parser
+
+
+def run(name: str, main: Callable[[], None]) -> None:
+    """Run a process. A setting that cannot be used ends it with a sentence."""
+    try:
+        main()
+    except InvalidSetting as error:
+        sys.exit(f"{name}: {error}")

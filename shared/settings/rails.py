@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from shared.settings.rules import (
     above_zero,
     anything,
     evm_address,
+    evm_addresses,
     http_address,
     http_addresses,
     matching,
     setting,
     within,
 )
+from shared.settings.setting import PREFIX, InvalidSetting
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _MAX_FEE = above_zero(1_000_000, "(0, 1000000] gwei")
 _NO_FILE = Path()
 _LOW_BALANCE = within(0, 1_000_000, "[0, 1000000] ETH")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,9 @@ class EvmRailSettings(RailSettings):
     max_fee_gwei: float = setting(0.4, _MAX_FEE)
     """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent. With 0.4 no
     settlement takes more than half a dollar of gas at 3,000 USDC for an ether, not even a contract wallet's of 400,000 gas."""
+    wallet_factories: tuple[str, ...] = setting((), evm_addresses, variable="6492_FACTORIES")
+    """Contracts that may be called, at the settler's cost, to deploy a wallet with its first payment (ERC-6492), with commas
+    between them. Empty: wallets that are not deployed yet are refused."""
     low_balance_eth: float = setting(0.001, _LOW_BALANCE)
     """Balance of that account below which the log warns."""
     batch: int = setting(50, within(1, 100, "[1, 100]"))
@@ -95,6 +104,11 @@ class EvmRailSettings(RailSettings):
     channels_stale_s: int = setting(60, within(5, 225, "[5, 225] seconds"))
     """No voucher is taken while the claimer has not looked at the chain for so long: a withdrawal could be under way, and the
     shortest takes 900 s."""
+
+    @property
+    def factories(self) -> frozenset[str]:
+        """`wallet_factories` in lower case."""
+        return frozenset(address.lower() for address in self.wallet_factories)
 
     @property
     def has_channels(self) -> bool:
@@ -170,3 +184,18 @@ class XrplRailSettings(RailSettings):
     def __post_init__(self) -> None:
         if not self.read_urls and self.rpc_url:
             object.__setattr__(self, "read_urls", (self.rpc_url,))
+
+
+def configured_token(tokens: Mapping[str, T], network: str, prefix: str) -> T:
+    """The token that is known on a network.
+
+    Args:
+        prefix: of the setting that names the network: ``solana`` for COINSLOT_SOLANA_NETWORK.
+
+    Raises:
+        InvalidSetting: no token is known there.
+    """
+    try:
+        return tokens[network]
+    except KeyError:
+        raise InvalidSetting(f"{PREFIX}{prefix.upper()}_NETWORK: no token is known on {network}") from None

@@ -15,9 +15,19 @@ Rule = Callable[[Any], None]
 """Raises ValueError, whose text follows "must": ``be a user``. The value may be a secret, so it is not in the text."""
 
 
-def setting(default: Any, rule: Rule, *, is_required: bool = False, **options: Any) -> Any:
-    """A field of settings with its rule, which an empty text need not keep unless it is required."""
-    return dataclasses.field(default=default, metadata={"rule": rule, "is_required": is_required}, **options)
+def setting(default: Any, rule: Rule, *, is_required: bool = False, variable: str = "", **options: Any) -> Any:
+    """A field of settings with its rule, which an empty text need not keep unless it is required.
+
+    Args:
+        variable: the end of its variable's name, where that is not the field's name.
+    """
+    metadata = {"rule": rule, "is_required": is_required, "variable": variable}
+    return dataclasses.field(default=default, metadata=metadata, **options)
+
+
+def variable_of(field: dataclasses.Field[Any], prefix: str) -> str:
+    """The name of a field's variable."""
+    return prefix + (field.metadata.get("variable") or field.name.upper())
 
 
 def check(field: dataclasses.Field[Any], name: str, value: object) -> None:
@@ -72,6 +82,12 @@ def evm_address(value: str) -> None:
     """An address that is not the zero address. The verifier checks its checksum (api/payment/rails.py)."""
     matching("0x[0-9a-fA-F]{40}", "a 0x address of 40 hex digits")(value)
     _require(int(value, 16) != 0, "not be the zero address: what it is paid is lost")
+
+
+def evm_addresses(value: tuple[str, ...]) -> None:
+    """Several of them."""
+    for address in value:
+        evm_address(address)
 
 
 def http_address(value: str) -> None:

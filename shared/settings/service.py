@@ -42,6 +42,7 @@ from shared.settings.rules import (
     redis_address,
     redis_addresses,
     setting,
+    variable_of,
     within,
 )
 from shared.settings.setting import PREFIX as PREFIX  # settings are read with both, from here
@@ -154,6 +155,9 @@ class Settings:
     """Networks that are never connected to beside those that are not public: your own addresses, ``198.51.100.7/32,...``."""
     egress_ports: str = setting("", anything)
     """Ports beside those that URLs and ssl-info may name anyway (jobs/hosts.py), ``8000,...``."""
+    egress_proxy_file: str = setting("", anything)
+    """TOML file of the proxies by which the pools youtube, render and net call out (shared/settings/egress_proxies.py). It has
+    passwords: keep it readable for the workers alone."""
     ca_file: str = setting("", anything)
     """PEM file of certificate authorities that are trusted beside the public ones."""
     whois_iana: str = setting("whois.iana.org:43", anything)
@@ -275,7 +279,7 @@ class Settings:
 def _fields(part: Settings | RailSettings, prefix: str) -> Iterator[tuple[str, tuple[dataclasses.Field[Any], object]]]:
     """By the name of its variable, each field that has one, and its value."""
     for field in dataclasses.fields(part):
-        name, value = prefix + field.name.upper(), getattr(part, field.name)
+        name, value = variable_of(field, prefix), getattr(part, field.name)
         if isinstance(value, RailSettings):
             yield from _fields(value, f"{name}_")
         elif field.init:
@@ -285,7 +289,7 @@ def _fields(part: Settings | RailSettings, prefix: str) -> Iterator[tuple[str, t
 def _from_env(kind: type[T], prefix: str, env: Mapping[str, str]) -> T:
     values: dict[str, object] = {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]  # Settings, or those of a rail
-        name = prefix + field.name.upper()
+        name = variable_of(field, prefix)
         if isinstance(field.default_factory, type):  # a rail's
             values[field.name] = _from_env(field.default_factory, f"{name}_", env)
         elif field.init and (text := env.get(name, "").strip()):

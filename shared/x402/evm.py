@@ -9,6 +9,7 @@ Sources: x402-foundation specs/schemes/exact/scheme_exact_evm.md, EIP-712, EIP-3
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,7 @@ from Crypto.Hash import keccak
 from shared.money import Price
 from shared.x402 import authorization
 from shared.x402.curves import SECP256K1_N
+from shared.x402.erc6492 import SUFFIX, deployment_of
 from shared.x402.exact import MAX_TIMEOUT_SECONDS, exact_offer, has_terms, unchanged
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
@@ -40,9 +42,6 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
 _HEX = re.compile(r"0x(?:[0-9a-fA-F]{2})+", re.ASCII)
 _MAX_SIGNATURE_CHARS = 2 + 2 * 4096
-
-# A wallet that is a contract wraps its signature; ERC-6492 marks one that is not deployed yet with this suffix.
-_ERC6492_SUFFIX = "6492" * 16
 
 
 def keccak256(data: bytes) -> bytes:
@@ -70,7 +69,7 @@ class EvmAuthorization(authorization.Authorization):
         payer: `from`, in lower case. Lower case is canonical for EVM only.
         value: atomic units.
         valid_after, valid_before: Unix seconds, both exclusive on the chain.
-        signature: an account's has v of 27 or 28.
+        signature: an account's has v of 27 or 28. That of a wallet that is not deployed yet is wrapped (erc6492.py).
         signature_checked: False for a contract wallet's signature, which only the chain can check (ERC-1271).
     """
 
@@ -128,12 +127,13 @@ class _Payload(msgspec.Struct, frozen=True):
     authorization: _Authorization
 
 
-def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
+def check(offer: Offer, payload: dict[str, Any], factories: Collection[str] = ()) -> EvmAuthorization:
     """Decide whether `payload` pays `offer`: form, recipient, amount and signature, but not the time window.
 
     Args:
         offer: our own offer, never the client's copy of it.
         payload: the `payload` member of the payment: ``{"signature": "0x…", "authorization": {…}}``, all strings.
+        factories: contracts, in lower case, that may be called to deploy the wallet that pays (ERC-6492).
 
     Raises:
         PaymentRefused: it does not, with the specification's reason.
@@ -167,9 +167,8 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
         if signer_of(digest, signature) != payer:
             raise PaymentRefused("invalid_exact_evm_payload_signature")
         signature = canonical(signature)
-    elif decoded.signature.endswith(_ERC6492_SUFFIX):
-        # Its settlement would call a factory of the client's choice, at the settler's cost.
-        raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
+    else:
+        _check_factory(signature, factories)
     return EvmAuthorization(
         payment_id=f"{offer.network}:{offer.asset.lower()}:{payer}:{fields.nonce.lower()}",
         network=offer.network,
@@ -184,6 +183,22 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
         signature=signature,
         signature_checked=is_ecdsa,
     )
+
+
+def _check_factory(signature: bytes, factories: Collection[str]) -> None:
+    """Refuse a wallet that is to be deployed by a contract of the client's choice, at the settler's cost.
+
+    Raises:
+        PaymentRefused: it is.
+    """
+    if signature.endswith(SUFFIX) and not factories:
+        raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
+    try:
+        deployment = deployment_of(signature)
+    except ValueError:
+        raise PaymentRefused("invalid_payload") from None
+    if deployment is not None and deployment.factory not in factories:
+        raise PaymentRefused("eip6492_factory_not_allowed")
 
 
 @lru_cache(maxsize=16)
@@ -282,3 +297,23 @@ def canonical(signature: bytes) -> bytes:
     """A signature with v of 27 or 28, as contracts take it: v of 0 and of 27 mean the same. One form, because keys are derived
     from it."""
     return signature[:64] + bytes([signature[64] % 27 + 27])
+
+
+RlpItem = bytes | int | Sequence["RlpItem"]
+
+
+def rlp(item: RlpItem) -> bytes:
+    """Ethereum's serialization (yellow paper, appendix B)."""
+    if isinstance(item, int):
+        item = item.to_bytes((item.bit_length() + 7) // 8, "big")
+    if isinstance(item, bytes):
+        return item if len(item) == 1 and item[0] < 0x80 else _rlp_head(0x80, len(item)) + item
+    content = b"".join(map(rlp, item))
+    return _rlp_head(0xC0, len(content)) + content
+
+
+def _rlp_head(offset: int, length: int) -> bytes:
+    if length <= 55:
+        return bytes([offset + length])
+    size = length.to_bytes((length.bit_length() + 7) // 8, "big")
+    return bytes([offset + 55 + len(size)]) + size

@@ -18,6 +18,12 @@ CONTRACT = "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003"
 """Holds all channels: the same address on every chain."""
 COLLECTOR = "0x4020806089470a89826cB9fB1f4059150b550004"
 """Takes deposits that are signed as EIP-3009 authorizations, for that contract."""
+MOST_TOPICS = 200
+"""Channels that one search for events names: the contract is everybody's, and its other events are not read."""
+MOST_BLOCKS = 2_000
+"""Blocks of one search. Many nodes allow no more."""
+FINAL_BLOCKS = 900
+"""A block with so many on top counts as final where the node knows no `finalized`: half an hour on Base."""
 MIN_DELAY_S, MAX_DELAY_S = 900, 2_592_000
 """Bounds of the contract for `withdrawDelay`."""
 CONFIG_ABI = "(address,address,address,address,address,uint40,bytes32)"

@@ -19,13 +19,13 @@ import msgspec
 
 from shared.money import Price
 from shared.x402 import authorization
+from shared.x402.curves import is_ed25519_signature
 from shared.x402.exact import exact_offer, matches_exactly, strict_base64
 from shared.x402.networks import SOLANA_USDC, SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana_address import decode_base58, encode_base58, is_address, may_be_token_account, token_account
 from shared.x402.solana_layout import check_layout
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Transaction, read_transaction
-from shared.x402.solana_signature import is_signed_by
 from shared.x402.wire import Offer
 
 TERMS: tuple[str, ...] = ("feePayer",)
@@ -40,6 +40,14 @@ MAX_MEMO_BYTES = 256
 _U64 = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 _MAX_PAYLOAD_CHARS = (MAX_TRANSACTION_BYTES + 2) // 3 * 4
 _PREFIX = "invalid_exact_svm_payload_"
+
+_ORDER = 2**252 + 27742317777372353535851937790883648493
+_Y = (1 << 255) - 1
+_P = 2**255 - 19
+# The y of every point of small order: 0, 1, -1 and two of order 8, with their other spellings in 255 bits. For such a key
+# every message has a valid signature. The two of order 8 come from libsodium's table.
+_ORDER_8 = int.from_bytes(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little")
+SMALL_ORDER = frozenset({0, 1, _P - 1, _P, _P + 1, _ORDER_8, _P - _ORDER_8})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,3 +213,15 @@ def _transaction(text: str) -> Transaction:
         return read_transaction(strict_base64(text, _MAX_PAYLOAD_CHARS))
     except ValueError:
         raise PaymentRefused(_PREFIX + "transaction_could_not_be_decoded") from None
+
+
+def is_signed_by(key: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether 64 bytes are the key's signature in its only accepted form: s below the group's order, no small orders."""
+    if int.from_bytes(signature[32:], "little") >= _ORDER:
+        return False
+    if (
+        int.from_bytes(signature[:32], "little") & _Y in SMALL_ORDER
+        or int.from_bytes(key, "little") & _Y in SMALL_ORDER
+    ):
+        return False
+    return is_ed25519_signature(key, signature, message)

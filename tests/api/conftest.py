@@ -9,8 +9,8 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -270,15 +270,29 @@ def paid_calls(app: Litestar) -> dict[str, Any]:
     return {path: call for path, call in calls.items() if isinstance(call, PaidCall)}
 
 
-@pytest.fixture
-async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the running API."""
+async def until(condition: Callable[[], bool]) -> None:
+    """Return when the condition holds."""
+    async with asyncio.timeout(patience(20)):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def opened(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
+    """Run an API. Gives a client of it."""
     # Litestar's own test client answers one request at a time, which would hide every race.
     transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
     async with (
         app.lifespan(),
         httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
     ):
+        yield client
+
+
+@pytest.fixture
+async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the running API."""
+    async with opened(app) as client:
         yield client
 
 

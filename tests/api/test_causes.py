@@ -18,7 +18,6 @@ from litestar import Litestar
 
 from api.admission import Admission
 from api.causes import Cause
-from api.disk import Disk
 from api.dispatch import Dispatcher, ReplyTimeout
 from api.errors import ERROR_KINDS
 from api.payment.ledger import Ledger
@@ -32,7 +31,6 @@ from jobs.catalogue import BY_NAME
 from shared.layouts import UnknownLayout
 from shared.money import Price
 from shared.outcome import NOT_STORED, Failed
-from shared.sealing.answers import AnswerSealer
 from shared.x402.refusal import PaymentRefused
 from tests.api.paying import Payer, encoded
 
@@ -196,69 +194,11 @@ async def not_sold(trial: Trial) -> httpx.Response:
     return await trial.pay()
 
 
-def closed_by(cause: Cause) -> None:
-    @scenario(cause)
-    async def closed(trial: Trial) -> httpx.Response:
-        trial.close_pool(PoolRefusal(cause, REASONS.get(cause)))
-        return await trial.pay()
-
-
-for each in (Cause.PORT_UNAVAILABLE, Cause.UPSTREAM_CLOSED, Cause.POOL_FULL, Cause.POOL_SLOW):
-    closed_by(each)
-
-
-@scenario(Cause.LONG_BODIES)
-async def long_bodies(trial: Trial) -> httpx.Response:
-    trial.monkeypatch.setattr("api.long_bodies.LONG_BYTES", 1)
-    trial.monkeypatch.setattr("api.long_bodies.HELD_BYTES", 1)
-    return await trial.pay()
-
-
-@scenario(Cause.CALLS_IN_FLIGHT)
-async def calls_in_flight(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.monkeypatch.setattr("api.payment.limits.IN_FLIGHT", 0)
-    return await trial.pay()
-
-
 @scenario(Cause.CALL_RATE)
 async def call_rate(trial: Trial) -> httpx.Response:
     trial.monkeypatch.setattr(Limits, "of", lambda *_: Limit(60_000, 1))
     trial.run_raises(RedisLost("on purpose"))
     await trial.pay(name="before")
-    return await trial.pay()
-
-
-@scenario(Cause.LEDGER_DISK_FULL)
-async def ledger_disk_full(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.monkeypatch.setattr(Disk, "is_full", lambda _: True)
-    return await trial.pay()
-
-
-@scenario(Cause.LEDGER_FULL)
-async def ledger_full(trial: Trial) -> httpx.Response:
-    trial.ledger_says(RedisRefused("OOM"), Entry(Verdict.ABSENT))
-    return await trial.pay()
-
-
-@scenario(Cause.LEDGER_UNREACHABLE)
-async def ledger_unreachable(trial: Trial) -> httpx.Response:
-    trial.ledger_says(RedisLost("on purpose"))
-    return await trial.pay()
-
-
-@scenario(Cause.RAIL_DOWN)
-async def rail_down(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.monkeypatch.setattr(trial.rail.health, "is_up", False)
-    return await trial.pay()
-
-
-@scenario(Cause.SETTLEMENT_TOO_COSTLY)
-async def settlement_too_costly(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.rail.health.costs.note(501)
     return await trial.pay()
 
 
@@ -275,28 +215,10 @@ async def verification_refused(trial: Trial) -> httpx.Response:
     return await trial.pay(trial.header(signature="0x" + "ab" * 96))
 
 
-@scenario(Cause.FACILITATOR_UNREACHABLE)
-async def facilitator_unreachable(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.rail.facilitator.url = NOWHERE
-    return await trial.pay()
-
-
-@scenario(Cause.SETTLING_GIVEN_UP)
-async def settling_given_up(trial: Trial) -> httpx.Response:
-    trial.ledger_says(Entry(Verdict.WAIT), Entry(Verdict.ABSENT))
-    return await trial.pay()
-
-
 async def left_unknown(trial: Trial, header: str, name: str) -> httpx.Response:
     trial.open_pool()
     trial.facilitator.script, trial.facilitator.evidence = ["error500"], "unknown"
     return await trial.pay(header, name=name)
-
-
-@scenario(Cause.SETTLEMENT_UNKNOWN)
-async def settlement_unknown(trial: Trial) -> httpx.Response:
-    return await left_unknown(trial, trial.header(), "the-one")
 
 
 @scenario(Cause.CLAIMED_BY_ANOTHER)
@@ -319,23 +241,6 @@ async def driver_missing(trial: Trial) -> httpx.Response:
     return await trial.pay(header)
 
 
-@scenario(Cause.SAME_CALL)
-async def same_call(trial: Trial) -> httpx.Response:
-    trial.monkeypatch.setattr("api.pipeline.DUPLICATE_WAIT_S", 0)
-    trial.ledger_says(Entry(Verdict.WAIT))
-    return await trial.pay()
-
-
-@scenario(Cause.SETTLEMENT_UNRECORDED)
-async def settlement_unrecorded(trial: Trial) -> httpx.Response:
-    async def lost(*_: object) -> bool:
-        raise RedisLost("on purpose")
-
-    trial.open_pool()
-    trial.monkeypatch.setattr(Ledger, "settled", lost)
-    return await trial.pay()
-
-
 @scenario(Cause.ANSWER_NOT_STORED)
 async def answer_not_stored(trial: Trial) -> httpx.Response:
     async def not_stored(dispatcher: Dispatcher, endpoint: Any, arguments: Any, _: object) -> bytes:
@@ -347,59 +252,12 @@ async def answer_not_stored(trial: Trial) -> httpx.Response:
     return await trial.pay()
 
 
-@scenario(Cause.ANSWER_LAYOUT)
-async def answer_of_another_version(trial: Trial) -> httpx.Response:
-    def unknown(*_: object) -> NoReturn:
-        raise UnknownLayout("on purpose")
-
-    trial.monkeypatch.setattr(AnswerSealer, "open_for", unknown)
-    trial.ledger_says(Entry(Verdict.ANSWER, receipt=RECEIPT, answer=b"sealed"))
-    return await trial.pay()
-
-
-def run_fails(cause: Cause, error: Exception) -> None:
-    @scenario(cause)
-    async def fails(trial: Trial) -> httpx.Response:
-        trial.run_raises(error)
-        return await trial.pay()
-
-
-run_fails(Cause.QUEUE_UNREACHABLE, RedisLost("on purpose"))
-run_fails(Cause.ANSWER_LATE, ReplyTimeout())
-run_fails(Cause.WORKER_KEY, Unread("on purpose"))
-run_fails(Cause.RUN_FAILED, ValueError("on purpose"))
-
-
-@scenario(Cause.REFUNDABLE)
-async def refundable(trial: Trial) -> httpx.Response:
-    trial.ledger_says(Entry(Verdict.FAILED, receipt=RECEIPT))
-    return await trial.pay()
-
-
 @scenario(Cause.REFUNDED)
 async def refunded(trial: Trial) -> httpx.Response:
     trial.ledger_says(Entry(Verdict.FAILED, receipt=RECEIPT, refund="0xdef"))
     answer = await trial.pay()
     assert answer.json()["details"] == [{"refund": "0xdef"}]
     return answer
-
-
-@scenario(Cause.UNEXPECTED)
-async def unexpected(trial: Trial) -> httpx.Response:
-    trial.ledger_says(ValueError("on purpose"))
-    return await trial.pay()
-
-
-def identified(cause: Cause, first: Entry) -> None:
-    @scenario(cause)
-    async def finds(trial: Trial) -> httpx.Response:
-        trial.ledger_says(Entry(Verdict.IDENTIFIED, other="eip155:8453:another"), first)
-        return await trial.pay()
-
-
-identified(Cause.IDENTIFIER_OF_ANOTHER, Entry(Verdict.CONFLICT))
-identified(Cause.IDENTIFIER_OPEN, Entry(Verdict.IDLE))
-identified(Cause.IDENTIFIER_SECRET, Entry(Verdict.ANSWER, receipt=RECEIPT, answer=b"sealed for another payment"))
 
 
 @scenario(Cause.BODY_LATE)
@@ -420,20 +278,6 @@ async def body_trailers(trial: Trial) -> httpx.Response:
     return await trial.pay_slowly(part, {"type": "http.disconnect"}, trailer="x-checksum")
 
 
-@scenario(Cause.SETTLEMENT_REFUSED)
-async def settlement_refused(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.facilitator.script = ["refuse"]
-    return await trial.pay()
-
-
-@scenario(Cause.SETTLEMENT_REFUTED)
-async def settlement_refuted(trial: Trial) -> httpx.Response:
-    trial.open_pool()
-    trial.facilitator.script, trial.facilitator.evidence = ["error500"], "void"
-    return await trial.pay()
-
-
 @scenario(Cause.REFUSED_BEFORE)
 async def refused_before(trial: Trial) -> httpx.Response:
     trial.open_pool()
@@ -441,6 +285,80 @@ async def refused_before(trial: Trial) -> httpx.Response:
     header = trial.header()
     await trial.pay(header, name="before")
     return await trial.pay(header)
+
+
+def raising(error: Exception) -> Callable[..., NoReturn]:
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    return fail
+
+
+OTHER = Entry(Verdict.IDENTIFIED, other="eip155:8453:another")
+LOST = RedisLost("on purpose")
+CLOSED = (Cause.PORT_UNAVAILABLE, Cause.UPSTREAM_CLOSED, Cause.POOL_FULL, Cause.POOL_SLOW)
+"""What a pool that takes no call says."""
+LEDGER: dict[Cause, tuple[Entry | Exception, ...]] = {
+    Cause.LEDGER_FULL: (RedisRefused("OOM"), Entry(Verdict.ABSENT)),
+    Cause.LEDGER_UNREACHABLE: (LOST,),
+    Cause.SETTLING_GIVEN_UP: (Entry(Verdict.WAIT), Entry(Verdict.ABSENT)),
+    Cause.REFUNDABLE: (Entry(Verdict.FAILED, receipt=RECEIPT),),
+    Cause.SAME_CALL: (Entry(Verdict.WAIT),),
+    Cause.ANSWER_LAYOUT: (Entry(Verdict.ANSWER, receipt=RECEIPT, answer=b"sealed"),),
+    Cause.UNEXPECTED: (ValueError("on purpose"),),
+    Cause.IDENTIFIER_OF_ANOTHER: (OTHER, Entry(Verdict.CONFLICT)),
+    Cause.IDENTIFIER_OPEN: (OTHER, Entry(Verdict.IDLE)),
+    Cause.IDENTIFIER_SECRET: (OTHER, Entry(Verdict.ANSWER, receipt=RECEIPT, answer=b"sealed for another payment")),
+}
+"""What the ledger says."""
+RUN: dict[Cause, Exception] = {
+    Cause.QUEUE_UNREACHABLE: LOST,
+    Cause.ANSWER_LATE: ReplyTimeout(),
+    Cause.WORKER_KEY: Unread("on purpose"),
+    Cause.RUN_FAILED: ValueError("on purpose"),
+}
+"""What comes of a run."""
+FACILITATOR: dict[Cause, tuple[str, str | None]] = {
+    Cause.SETTLEMENT_UNKNOWN: ("error500", "unknown"),
+    Cause.SETTLEMENT_REFUSED: ("refuse", None),
+    Cause.SETTLEMENT_REFUTED: ("error500", "void"),
+}
+"""How the facilitator answers /settle, and then when it is asked for evidence."""
+CHANGED: dict[Cause, dict[str, object]] = {
+    Cause.LONG_BODIES: {"api.long_bodies.LONG_BYTES": 1, "api.long_bodies.HELD_BYTES": 1},
+    Cause.CALLS_IN_FLIGHT: {"api.payment.limits.IN_FLIGHT": 0},
+    Cause.LEDGER_DISK_FULL: {"api.disk.Disk.is_full": lambda _: True},
+    Cause.SAME_CALL: {"api.pipeline.DUPLICATE_WAIT_S": 0},
+    Cause.SETTLEMENT_UNRECORDED: {"api.payment.ledger.Ledger.settled": raising(LOST)},
+    Cause.ANSWER_LAYOUT: {"shared.sealing.answers.AnswerSealer.open_for": raising(UnknownLayout("on purpose"))},
+}
+"""What is different in the process."""
+OF_THE_RAIL: dict[Cause, Callable[[Any], object]] = {
+    Cause.RAIL_DOWN: lambda rail: setattr(rail.health, "is_up", False),
+    Cause.SETTLEMENT_TOO_COSTLY: lambda rail: rail.health.costs.note(501),
+    Cause.FACILITATOR_UNREACHABLE: lambda rail: setattr(rail.facilitator, "url", NOWHERE),
+}
+"""What is different at the rail."""
+
+
+async def come_about(trial: Trial, cause: Cause) -> httpx.Response:
+    """The answer to a call that ends so: one line of a table, or a scenario."""
+    if cause in SCENARIOS:
+        return await SCENARIOS[cause](trial)
+    trial.open_pool()
+    if cause in CLOSED:
+        trial.close_pool(PoolRefusal(cause, REASONS.get(cause)))
+    if cause in LEDGER:
+        trial.ledger_says(*LEDGER[cause])
+    if cause in RUN:
+        trial.run_raises(RUN[cause])
+    if cause in FACILITATOR:
+        trial.facilitator.script, trial.facilitator.evidence = [FACILITATOR[cause][0]], FACILITATOR[cause][1]
+    if cause in OF_THE_RAIL:
+        OF_THE_RAIL[cause](trial.rail)
+    for name, value in CHANGED.get(cause, {}).items():
+        trial.monkeypatch.setattr(name, value)
+    return await trial.pay()
 
 
 @pytest.fixture
@@ -482,7 +400,7 @@ async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     faults: list[str] = []
     before = counted_by(trial)
     trial.monkeypatch.setattr("api.pipeline.metrics.call", lambda *counts: faults.append(counts[4]))
-    answer = await SCENARIOS[cause](trial)
+    answer = await come_about(trial, cause)
     (line,) = lines(caplog)
     charged = CHARGED.get(cause, False)
     if cause.code == "payment_required":

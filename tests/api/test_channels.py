@@ -31,7 +31,7 @@ from shared.servers.redis_connection import RedisConnection
 from shared.settings.service import Settings
 from shared.x402.evm_channel_ids import PREFIX, ChannelConfig
 from shared.x402.wire import Offer
-from tests.api.conftest import PAY_TO, FacilitatorDouble
+from tests.api.conftest import PAY_TO, FacilitatorDouble, opened
 from tests.channel_signing import Payer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
@@ -111,11 +111,7 @@ async def chain(clean_redis: str) -> AsyncIterator[Chain]:
 
 @pytest.fixture
 async def shop(chain: Chain, app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-    async with (
-        app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
-    ):
+    async with opened(app) as client:
         while channel_offer((await client.post(ECHO)).json()) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         yield client

@@ -5,14 +5,14 @@ from __future__ import annotations
 import http.client
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from compose.sandbox.child import ROOT, claim_port, tethered
 from tests.time_limits import patience
+from tests.workers.until import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are found in /proc")
 
@@ -52,7 +52,7 @@ def processes(tmp_path: Path, port: int) -> Iterator[list[subprocess.Popen[bytes
     command = [*tethered(), sys.executable, "small.py", str(port)]
     started = [subprocess.Popen(command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}) for _ in range(2)]
     try:
-        _until(lambda: _listeners(port) == 2)
+        until(lambda: _listeners(port) == 2)
         yield started
     finally:
         for process in started:
@@ -70,7 +70,7 @@ def test_callers_do_not_notice(port: int, processes: list[subprocess.Popen[bytes
             assert _call(connection) is None
 
     processes[0].terminate()
-    _until(lambda: _listeners(port) == 1)
+    until(lambda: _listeners(port) == 1)
     asked = [_call(connection) for connection in connections]
 
     assert set(asked) == {None, "close"}
@@ -78,7 +78,7 @@ def test_callers_do_not_notice(port: int, processes: list[subprocess.Popen[bytes
     assert _call(connections[-1]) is None
     assert processes[0].wait(patience(20)) == 0
     processes[1].terminate()
-    _until(lambda: _listeners(port) == 0)
+    until(lambda: _listeners(port) == 0)
     assert processes[1].wait(patience(20)) == 0
     for connection in connections:
         connection.close()
@@ -95,10 +95,3 @@ def _call(connection: http.client.HTTPConnection) -> str | None:
 def _listeners(port: int) -> int:
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
     return sum(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
-
-
-def _until(true: Callable[[], bool], within_s: float = 20) -> None:
-    deadline = time.monotonic() + patience(within_s)
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from compose.sandbox.child import ROOT, claim_port, tethered
 from tests.time_limits import patience
+from tests.workers.until import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="granian's workers are looked for in /proc")
 
@@ -52,20 +51,13 @@ def test_the_serving_process_gets_it(tmp_path: Path) -> None:
     process = subprocess.Popen(command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)})
     done = tmp_path / "done"
     try:
-        _until((tmp_path / "loading").exists)
+        until((tmp_path / "loading").exists)
         os.kill(process.pid, signal.SIGHUP)
         (tmp_path / "go").touch()
-        _until(done.exists)
+        until(done.exists)
         os.kill(process.pid, signal.SIGHUP)
-        _until(lambda: done.read_text() == "..")
+        until(lambda: done.read_text() == "..")
         assert process.poll() is None
     finally:
         process.terminate()
         assert process.wait(patience(20)) == 0
-
-
-def _until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + patience(20)
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

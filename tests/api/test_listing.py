@@ -17,7 +17,6 @@ import httpx
 import jsonschema
 import pytest
 import redis
-from litestar import Litestar
 from litestar.routes import ASGIRoute
 
 from api.app import create_app
@@ -35,6 +34,7 @@ from shared.ledger.listing import host_of, listing_key
 from shared.sealing.sealing import Sealer
 from shared.settings.secret_files import read_key
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.conftest import opened
 from tests.api.paying import Payer, paid_with
 from tests.each import each
 
@@ -49,16 +49,6 @@ pytestmark = pytest.mark.anyio
 def settings(settings: Settings, lister: Any) -> Settings:
     """With a listing facilitator."""
     return dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, listing_facilitator_url=lister.url))
-
-
-@asynccontextmanager
-async def opened(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-    async with (
-        app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
-    ):
-        yield client
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ from shared.outcome import Outcome, UpstreamFailed, failed
 from shared.sealing.sealing import Sealer
 from shared.settings.secret_files import read_key
 from shared.settings.service import Settings
+from tests.api.conftest import opened
 from tests.api.paying import Payer, encoded, paid_with
 from workers.execute import execute
 
@@ -46,18 +47,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 
 SOLD = (BY_NAME["echo"],)
 """These tests buy echo."""
-
-
-@asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """A shop with other settings."""
-    app = create_app(settings, SOLD)
-    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-    async with (
-        app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
-    ):
-        yield client
 
 
 def events(ledger: redis.Redis) -> list[str]:
@@ -80,7 +69,7 @@ async def test_a_payer_who_calls_too_often_is_429_and_not_charged(
     settings: Settings, payer: Payer, facilitator: Any
 ) -> None:
     """After the burst, with the rate in the headers; the same payment is served when its time has come."""
-    async with opened(dataclasses.replace(settings, rate_limits="micro=0.5/2")) as shop:
+    async with opened(create_app(dataclasses.replace(settings, rate_limits="micro=0.5/2"), SOLD)) as shop:
         payments = [payer.headers() for _ in range(3)]
         first, second, third = [await shop.post(PATH, headers=payment) for payment in payments]
         assert (first.status_code, second.status_code, third.status_code) == (200, 200, 429)
@@ -554,7 +543,7 @@ async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     """Its price is still told, what is paid is still given; then it is offered again."""
     monkeypatch.setattr("api.payment.reorgs.BUDGET", 2)
     monkeypatch.setattr("api.payment.reorgs.EVERY_S", 0.05)
-    async with opened(settings) as shop:
+    async with opened(create_app(settings, SOLD)) as shop:
         paid = [payer.headers() for _ in range(3)]
         for header in paid[:2]:
             assert (await shop.post(PATH, headers=header)).status_code == 200

@@ -41,28 +41,6 @@ def decoded(value: str) -> Any:
     return json.loads(base64.b64decode(value))
 
 
-@each("body", [b"", b"{}", b"{", b"\xff", b'{"message": 5}', b"x" * 3_000_000])
-async def test_unpaid_is_402_whatever_the_body(shop: httpx.AsyncClient, clean_redis: str, body: bytes) -> None:
-    """The challenge in body and header, equal, not cached, and nothing written."""
-    answer = await shop.post(PATH, content=body)
-    assert answer.status_code == 402
-    assert decoded(answer.headers["payment-required"]) == answer.json()
-    challenge = answer.json()
-    assert (challenge["x402Version"], challenge["error"]) == (2, "payment_required")
-    assert challenge["resource"]["url"] == "http://shop.test" + PATH
-    assert challenge["accepts"][0] == {
-        "scheme": "exact",
-        "network": "eip155:8453",
-        "amount": "1000",
-        "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-        "payTo": "0x1111111111111111111111111111111111111111",
-        "maxTimeoutSeconds": 60,
-        "extra": {"name": "USD Coin", "version": "2", "paymentFlow": "upfront"},
-    }
-    assert "no-store" in answer.headers["cache-control"]
-    assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
-
-
 @each("method", ["GET", "HEAD"])
 async def test_get_and_head_show_the_price(shop: httpx.AsyncClient, method: str) -> None:
     """Scanners probe with what they like; HEAD has no body."""
@@ -97,18 +75,6 @@ async def test_a_paid_call_is_answered_with_its_receipt(
     assert (receipt["payer"], receipt["amount"], receipt["network"]) == (payer.address, "1000", "eip155:8453")
     assert "x-payment-response" not in answer.headers
     assert "private" in answer.headers["cache-control"]
-
-
-@pytest.mark.parametrize("version", [1, 2])
-async def test_the_flat_shape_pays_in_either_header(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, version: int
-) -> None:
-    """What an older client sends; its receipt comes in X-PAYMENT-RESPONSE too."""
-    for name in ("X-PAYMENT", "PAYMENT-SIGNATURE"):
-        flat = {"x402Version": version, "scheme": "exact", "network": "base", "payload": payer.payment()["payload"]}
-        answer = await shop.post(PATH, headers={name: encoded(flat)})
-        assert answer.status_code == 200
-        assert ("x-payment-response" in answer.headers) is (name == "X-PAYMENT")
 
 
 @each("value", ["", "x", "e30=", "bnVsbA==", "A" * 20_000, "=" * 8])
@@ -174,11 +140,7 @@ async def test_a_payment_for_another_address_is_refused(
     ("body", "content_type", "status", "code"),
     [
         (b"{", "application/json", 400, "invalid_json"),
-        (b"[]", "application/json", 400, "invalid_body"),
         (b'{"message":5}', "application/json", 400, "invalid_body"),
-        (json.dumps({"message": "x" * 501}).encode(), "application/json", 400, "invalid_body"),
-        (b'{"message":"\xff"}', "application/json", 400, "invalid_json"),
-        (b'{"message":"\\ud800"}', "application/json", 400, "invalid_json"),
         (b'{"x":' + b"[" * 50_000, "application/json", 400, "invalid_json"),
         (b"message=hi", "application/x-www-form-urlencoded", 415, "unsupported_media_type"),
         (b" " * 100_000, "application/json", 413, "too_large"),
@@ -238,25 +200,6 @@ async def test_an_expired_payment_still_fetches_its_answer(
     real = time.time
     monkeypatch.setattr("api.pipeline.time.time", lambda: real() + 3600)
     assert (await shop.post(PATH, json={}, headers=headers)).content == first.content
-
-
-@pytest.mark.parametrize("mode", ["pending+paid", "error500+paid", "reset+paid", "hang+paid", "refuse+paid"])
-async def test_evidence_proves_a_payment_whose_answer_was_lost(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Payer, facilitator: Any, mode: str
-) -> None:
-    """The money moved: at the latest the repeated request is served, and it was settled once."""
-    facilitator.script = ["reset", mode] if mode == "refuse+paid" else [mode]
-    if mode == "refuse+paid":
-        facilitator.evidence = "unknown"
-    headers = payer.headers()
-    answer = await shop.post(PATH, headers=headers)
-    if mode == "refuse+paid":
-        assert answer.status_code == 503
-        facilitator.evidence = None
-        answer = await shop.post(PATH, headers=headers)
-    assert answer.status_code == 200
-    assert decoded(answer.headers["payment-response"])["transaction"].startswith("0x")
-    assert len(facilitator.paid) == 1
 
 
 def _facilitators(paid_calls: Any) -> list[Any]:

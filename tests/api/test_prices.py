@@ -22,6 +22,7 @@ from jobs import price_list
 from jobs.catalogue import BY_NAME
 from shared.ledger.keys import PRICE_LISTS, SELLERS
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.conftest import opened
 from tests.api.paying import Payer, encoded
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
@@ -150,16 +151,12 @@ async def test_a_payment_that_was_signed_before_is_taken_for_its_time(
     """At a lower and at a higher price now; in the process that was reloaded, in one that starts later, and at the new price in
     one that was not reloaded. Then it buys nothing, uncharged. What it bought is fetched again."""
     signed = [payer.payment() for _ in range(4)]
-    other = create_app(settings, SOLD)
-    transport = httpx.ASGITransport(other)  # type: ignore[arg-type]
-    async with other.lifespan(), httpx.AsyncClient(transport=transport, base_url="http://shop.test") as behind:
+    async with opened(create_app(settings, SOLD)) as behind:
         await sell(f'echo = "{price}"')
         bought = await pay(signed[0])
         assert (bought.status_code, (await pay(signed[1], to=behind)).status_code) == (200, 200)
         assert (await pay(payer.payment(price=price), to=behind)).status_code == 200
-    started = create_app(settings, SOLD)
-    transport = httpx.ASGITransport(started)  # type: ignore[arg-type]
-    async with started.lifespan(), httpx.AsyncClient(transport=transport, base_url="http://shop.test") as again:
+    async with opened(create_app(settings, SOLD)) as again:
         assert (await pay(signed[2], to=again)).status_code == 200
         assert (await pay(signed[2], to=shop)).status_code == 200
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -17,6 +15,7 @@ from api.payment import health
 from api.payment.circuit import Circuit
 from shared.ledger.keys import in_every_bucket
 from shared.settings.service import InvalidSetting, Settings
+from tests.api.conftest import until
 from tests.api.paying import Payer
 
 PATH = "/v1/cdp/echo"
@@ -27,15 +26,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("worker")]
 def circuit_of(paid_calls: Any) -> Circuit:
     circuit: Circuit = paid_calls[PATH]._gate._priced[0][1].facilitator.circuit
     return circuit
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait, five seconds at most."""
-    for _ in range(500):
-        if holds():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come to that")
 
 
 async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers_again(

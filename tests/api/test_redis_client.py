@@ -179,24 +179,6 @@ async def test_a_caller_that_went_away_does_not_shift_the_answers(client: Redis)
     ]
 
 
-async def test_a_password_and_a_database_are_used(clean_redis: str) -> None:
-    """AUTH and SELECT come before the first command; a wrong password is said to be one."""
-    client = Redis(clean_redis)
-    await client.call("SET", "a", "database 0")
-    address = clean_redis.removeprefix("redis://").partition("/")[0]
-    other = Redis(f"redis://{address}/3")
-    assert await other.call("GET", "a") is None
-    await client.call("ACL", "SETUSER", "shop", "on", ">s%cret", "~*", "+@all")
-    user = Redis(f"redis://shop:s%25cret@{address}/0")
-    assert await user.call("GET", "a") == b"database 0"
-    wrong = Redis(f"redis://shop:wrong@{address}/0")
-    with pytest.raises(RedisLost, match="WRONGPASS"):
-        await wrong.call("GET", "a")
-    await client.call("ACL", "DELUSER", "shop")
-    for one in (client, other, user, wrong):
-        one.close()
-
-
 async def test_a_connection_that_is_made_while_it_is_closed_is_closed_too() -> None:
     """Given a process that stops before it has its connection, then none is left behind."""
     ended = asyncio.Event()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -14,6 +12,7 @@ from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from ops import rotation
 from shared.sealing.keys import previous_key_file
 from shared.settings.service import Settings
+from tests.api.conftest import opened
 from tests.api.paying import Payer, encoded
 
 pytestmark = pytest.mark.anyio
@@ -21,18 +20,6 @@ pytestmark = pytest.mark.anyio
 ECHO, JWT = "/v1/cdp/echo", JWT_VERIFY.path
 PRICES = {ECHO: "0.001", JWT: "0.005"}
 BODIES: dict[str, Any] = {ECHO: {"message": "hello"}, JWT: JWT_VERIFY.example.request}
-
-
-@asynccontextmanager
-async def restarted(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """An API process that has read the key files as they are now."""
-    app = create_app(settings)
-    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-    async with (
-        app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
-    ):
-        yield client
 
 
 async def test_a_rotation_loses_nothing(
@@ -50,7 +37,7 @@ async def test_a_rotation_loses_nothing(
     first = {path: await paid(shop, path, payment) for path, payment in before.items()}
     assert [answer.status_code for answer in first.values()] == [200, 200]
 
-    async with restarted(settings) as api:
+    async with opened(create_app(settings)) as api:
         for path in PRICES:
             assert (await paid(api, path, before[path])).content == first[path].content
             other = await api.post(path, json={"message": "other"}, headers={"PAYMENT-SIGNATURE": before[path]})
@@ -60,7 +47,7 @@ async def test_a_rotation_loses_nothing(
     assert len(facilitator.settles) == 4
 
     previous_key_file(settings).unlink()
-    async with restarted(settings) as api:
+    async with opened(create_app(settings)) as api:
         for path in PRICES:
             assert (await paid(api, path, before[path])).json()["error"] == "payment_already_used"
             assert (await paid(api, path, after[path])).content == first[path].content

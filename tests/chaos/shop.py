@@ -18,7 +18,7 @@ from api.payment import listing_ledger
 from api.rsgi import Rsgi
 from jobs.render_pro import endpoint as render_pro
 from jobs.web_diff import endpoint as web_diff
-from shared.process.gc_tuning import tune_gc
+from shared.process.tuning import tune_gc
 from tests.chaos import probe
 from tests.time_limits import patience
 from tests.workers.browser.limits import wait_longer

@@ -16,7 +16,7 @@ from coinslot.payment_folder import PaymentFolder
 from coinslot.spending_caps import Caps
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
-from facilitator.rails.evm import channel_calldata
+from facilitator.rails.evm import calldata
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm_channel_ids import CONTRACT
 from tests.client.channel_shop import PRICE, ChannelShop
@@ -133,7 +133,7 @@ def test_a_withdrawal_needs_no_server(
         call = ("call", "echo", "--scheme", "channel", "--url", channel_shop.shop.base_url, "--max-price", "0.01")
         assert command(*call, "--key-file", str(key_file)).code == 0
         (deposit,) = channel_shop.made
-        Bench(funded, rpc).send(channel_calldata.deposit(deposit), to=CONTRACT, key=funded.settler_key)
+        Bench(funded, rpc).send(calldata.deposit(deposit), to=CONTRACT, key=funded.settler_key)
         (channel,) = command("channels", "list", "--json").json["channels"]
         for expected in ("announced", "announced", "paid"):
             run = command("channels", "withdraw", channel["channel"], *arguments)

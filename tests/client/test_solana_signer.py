@@ -18,7 +18,7 @@ from coinslot import node
 from coinslot.errors import Unreachable, WalletUnusable
 from coinslot.signer import Unpayable
 from coinslot.solana_signer import SolanaSigner
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.solana import NETWORK, USDC, start_solana
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc

@@ -15,7 +15,7 @@ from stellar_sdk.auth import authorization_payload_hash, build_authorization_pre
 from coinslot.errors import NothingPaid, Unreachable, WalletUnusable
 from coinslot.signer import Unpayable
 from coinslot.stellar_signer import StellarSigner
-from compose.sandbox import stellar_methods
+from compose.sandbox import stellar_node
 from compose.sandbox.stellar_node import TOKEN, StellarServer, new_ledger
 from shared.money import Price
 from shared.x402 import stellar
@@ -85,9 +85,9 @@ def test_credentials_of_cap_71_where_the_network_has_no_others(
     signer: StellarSigner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From protocol 28 on the flag does nothing."""
-    plain = stellar_methods._METHODS["simulateTransaction"]
+    plain = stellar_node._METHODS["simulateTransaction"]
     monkeypatch.setitem(
-        stellar_methods._METHODS, "simulateTransaction", lambda of, quote: plain(of, quote | {"useUpgradedAuth": True})
+        stellar_node._METHODS, "simulateTransaction", lambda of, quote: plain(of, quote | {"useUpgradedAuth": True})
     )
     payload = sign(signer)
     envelope = TransactionEnvelope.from_xdr(payload["transaction"], TOKEN.passphrase)
@@ -138,8 +138,8 @@ def test_the_network_reports_too_little_money(signer: StellarSigner, network: St
 
 def edited(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """A node that answers simulations with something else."""
-    plain = stellar_methods._METHODS["simulateTransaction"]
-    monkeypatch.setitem(stellar_methods._METHODS, "simulateTransaction", lambda of, quote: change(plain(of, quote)))
+    plain = stellar_node._METHODS["simulateTransaction"]
+    monkeypatch.setitem(stellar_node._METHODS, "simulateTransaction", lambda of, quote: change(plain(of, quote)))
 
 
 def test_a_node_that_wants_more_signed_gets_nothing_more(

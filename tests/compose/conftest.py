@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
 from shared.nodes.json_rpc import JsonRpc, RpcError
 from shared.x402.evm import keccak256
-from tests.time_limits import patience
 
 NODE = ROOT / "var" / "node"
 
@@ -155,14 +154,6 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def until(is_so: Callable[[], object]) -> None:
-    """Wait for a condition."""
-    give_up_at = time.monotonic() + patience(30)
-    while not is_so():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.005)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +9,13 @@ import pytest
 from eth_abi import decode
 
 from compose.sandbox import fixtures
-from compose.sandbox.anvil import find_anvil
-from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain, start_chains_to_pay_on
+from compose.sandbox.evm import PAYER_FUNDS, StartFailed, find_anvil, provision, start_chain, start_chains_to_pay_on
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import domain_separator
 from shared.x402.networks import EVM_USDC
 from tests.compose.conftest import call
 
 ETHER = 10**18
-
-
-def test_blocks_carry_the_real_time(desk: Any) -> None:
-    """Even after a burst: many blocks of one second do not push the chain's clock ahead."""
-    for _ in range(8):
-        receipt = desk.send(desk.payment("bytes", desk.authorization(value=1)))
-
-    block = desk.rpc("eth_getBlockByNumber", receipt["blockNumber"], True)
-
-    assert abs(int(block["timestamp"], 16) - time.time()) < 3
-    assert [one["hash"] for one in block["transactions"]] == [receipt["transactionHash"]]
-    assert desk.rpc("eth_getBlockByHash", block["hash"], False)["number"] == receipt["blockNumber"]
-    assert desk.rpc("eth_getBlockByNumber", "0xfffffff", False) is None
 
 
 def test_provisioning_again_tops_up(running: Any, desk: Any) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from compose.sandbox import child
 from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
-from tests.compose.conftest import alive, until
+from tests.compose.conftest import alive
+from tests.workers.until import until
 
 PARENT = """
 import sys, time

@@ -30,6 +30,7 @@ from tests.each import each
         ({"EGRESS_ALLOW": "127.0.0.1/8"}, "COINSLOT_EGRESS_ALLOW"),
         ({"CA_FILE": "/nowhere/ca.pem"}, "COINSLOT_CA_FILE: there is no file"),
         ({"PRODUCTION": "1", "NOW": "2026-11-20T15:04:05Z"}, "COINSLOT_NOW is for sandboxes"),
+        ({"EGRESS_PROXY_FILE": "/nowhere/proxies.toml"}, "cannot read the egress proxy file '/nowhere/proxies.toml'"),
         ({"PORT": "0"}, "COINSLOT_PORT"),
         ({"RATE_LIMITS": "fast"}, "COINSLOT_RATE_LIMITS: 'fast' is not"),
         ({"CHROMIUM": "/nowhere/chromium"}, "COINSLOT_CHROMIUM: '/nowhere/chromium' is not a program"),
@@ -60,14 +61,21 @@ def test_a_wrong_setting_is_named(settings: dict[str, str], said: str, tmp_path:
     assert not (tmp_path / "sandbox").exists()
 
 
-def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+@each(
+    ("setting", "content"),
+    [
+        ("COINSLOT_KEY_FILE", "1f" * 32),
+        ("COINSLOT_EGRESS_PROXY_FILE", '[net]\nuse = "always"\nproxies = ["socks5://a:b@192.0.2.1:1080"]'),
+    ],
+)
+def test_a_secret_that_others_can_read_is_refused(tmp_path: Path, setting: str, content: str) -> None:
     """Before anything is started, with what to do."""
     key = tmp_path / "key"
-    key.write_text("1f" * 32)
+    key.write_text(content)
     key.chmod(0o644)
     with (
-        pytest.raises(InvalidSetting, match=f"COINSLOT_KEY_FILE: others can read {key}: chmod 600 {key}"),
-        embed({"COINSLOT_KEY_FILE": str(key)}, tmp_path),
+        pytest.raises(InvalidSetting, match=f"{setting}: others can read {key}: chmod 600 {key}"),
+        embed({setting: str(key)}, tmp_path),
     ):
         raise AssertionError("it was started")
     assert not (tmp_path / "sandbox").exists()

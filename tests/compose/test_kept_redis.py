@@ -14,7 +14,7 @@ import redis
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.kept_redis import KeptRedis
-from tests.compose.conftest import until
+from tests.workers.until import until
 
 pytestmark = pytest.mark.enable_socket
 

@@ -20,8 +20,9 @@ from compose.processes import STOP_NOW, SupervisedProcess
 from compose.procfile import Line
 from compose.sandbox.child import ROOT, tethered
 from ops import control
-from tests.compose.conftest import alive, until
+from tests.compose.conftest import alive
 from tests.time_limits import patience
+from tests.workers.until import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,15 +18,13 @@ from stellar_sdk import (
     xdr,
 )
 from stellar_sdk.auth import authorize_entry
-from stellar_sdk.operation import BumpSequence
 from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
 
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.stellar import PAYER_FUNDS, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
-from compose.sandbox.stellar_methods import answer
-from compose.sandbox.stellar_node import TOKEN, new_ledger
-from shared.nodes.json_rpc import JsonRpc, RpcError
+from compose.sandbox.stellar_node import TOKEN, answer, new_ledger
+from shared.nodes.json_rpc import JsonRpc
 from tests import stellar_signing as signing
 
 Code = xdr.TransactionResultCode
@@ -114,25 +111,6 @@ def network() -> Network:
     return Network()
 
 
-def test_a_transfer_moves_the_money_once(network: Network) -> None:
-    """With its fee and its sequence number; the nonce is kept until it expires, and what is sent again does nothing."""
-    envelope = network.transfer()
-    before = network.ledger.state.accounts[network.sender.public_key].balance
-    sent = network.send(envelope)
-    assert sent.status == "PENDING"
-    assert network.ledger.send(envelope.to_xdr()).status == "DUPLICATE"
-    assert network.units(network.shop) == 0
-
-    network.ledger.close()
-
-    assert (network.units(network.payer), network.units(network.shop)) == (0, 100)
-    assert before - network.ledger.state.accounts[network.sender.public_key].balance == envelope.transaction.fee
-    assert network.ledger.send(envelope.to_xdr()).status == "TRY_AGAIN_LATER"
-    network.ledger.close(10)
-    assert network.ledger.send(envelope.to_xdr()).code == Code.txBAD_SEQ
-    assert not network.ledger.state.nonces
-
-
 def put(name: str, value: Any) -> Callable[[Network, Any], None]:
     return lambda _, envelope: setattr(envelope.transaction, name, value)
 
@@ -204,27 +182,6 @@ def test_whose_signature_it_is_matters(network: Network) -> None:
     assert network.send(network.transfer(key=stranger), stranger).code == Code.txNO_ACCOUNT
 
 
-def test_an_account_has_one_transaction_in_the_queue(network: Network) -> None:
-    """The next one is for the next ledger."""
-    assert network.send(network.transfer()).status == "PENDING"
-    assert network.send(network.transfer(step=1)).status == "TRY_AGAIN_LATER"
-    network.ledger.close()
-    assert network.send(network.transfer(entries=[])).status == "PENDING"
-
-
-def test_what_is_late_by_its_ledger_leaves_no_trace(network: Network) -> None:
-    """It was taken, and the network never shows it."""
-    envelope = network.transfer()
-    bounds(0, NOW + 5)(network, envelope)
-    sent = network.send(envelope)
-    network.now += 6
-    network.ledger.close()
-
-    assert sent.status == "PENDING"
-    assert network.ledger.transaction(sent.hash) is None
-    assert network.units(network.shop) == 0
-
-
 FAILS: list[tuple[str, Callable[[Network], Any]]] = [
     ("no authorization", lambda w: w.transfer(entries=[])),
     ("another's signature", lambda w: w.transfer(entries=[w.entry(key=w.shop)])),
@@ -258,114 +215,6 @@ def test_what_must_not_happen_fails_and_costs_its_fee(network: Network, made: Ca
     assert applied.fee_charged == envelope.transaction.fee
     assert (network.units(network.payer), network.units(network.shop)) == (100, 0)
     assert network.call("getTransaction", hash=sent.hash)["status"] == "FAILED"
-
-
-def test_a_nonce_is_used_once_while_it_lives(network: Network) -> None:
-    """Then its entry is gone, and with it the authorization's validity."""
-    entry = network.entry(40)
-    assert network.send(network.transfer(entries=[entry], amount=40)).status == "PENDING"
-    network.ledger.close()
-    again = network.send(network.transfer(entries=[entry], amount=40))
-    network.ledger.close()
-    applied = network.ledger.transaction(again.hash)
-
-    assert applied is not None
-    assert "nonce already exists" in applied.error
-    assert network.units(network.shop) == 40
-
-
-def test_limits_footprints_and_resources(network: Network) -> None:
-    """A full trust line, an entry that was not named, and too few instructions."""
-    narrow = network.transfer()
-    narrow.transaction.soroban_data.resources.footprint.read_write.pop()
-    small = network.transfer()
-    small.transaction.soroban_data.resources.instructions = xdr.Uint32(1_000)
-    for envelope, why in ((narrow, "outside of the footprint"), (small, "more resources than declared")):
-        envelope.transaction.sequence = network.ledger.state.accounts[network.sender.public_key].sequence + 1
-        sent = network.send(envelope)
-        network.ledger.close()
-        applied = network.ledger.transaction(sent.hash)
-        assert applied is not None
-        assert why in applied.error
-    network.ledger.fund(network.shop.public_key, units=0, limit=99)
-    assert "error" in network.call(
-        "simulateTransaction", transaction=network.builder(network.operation([])).build().to_xdr()
-    )
-
-
-def test_fee_bumps(network: Network) -> None:
-    """Another account pays; what it pays for is signed by its own, and both fees count."""
-    payer_of_fees = Keypair.random()
-    network.ledger.fund(payer_of_fees.public_key, lumens=10)
-
-    def bumped(more: int = 100, *, inner: Keypair, outer: Keypair) -> Submission:
-        envelope = network.transfer()
-        envelope.sign(inner)
-        bump = TransactionBuilder.build_fee_bump_transaction(payer_of_fees, 200, envelope, TOKEN.passphrase)
-        bump.transaction.fee = envelope.transaction.fee + more
-        bump.sign(outer)
-        return network.ledger.send(bump.to_xdr())
-
-    assert bumped(inner=network.sender, outer=network.sender).code == Code.txBAD_AUTH
-    refused = bumped(inner=payer_of_fees, outer=payer_of_fees)
-    assert (refused.code, refused.inner) == (Code.txBAD_AUTH, True)
-    assert bumped(99, inner=network.sender, outer=payer_of_fees).code == Code.txINSUFFICIENT_FEE
-    lumens = network.ledger.state.accounts[network.sender.public_key].balance
-    sent = bumped(inner=network.sender, outer=payer_of_fees)
-    assert sent.status == "PENDING"
-    network.ledger.close()
-    assert network.units(network.shop) == 100
-    assert network.ledger.state.accounts[network.sender.public_key].balance == lumens
-    assert network.call("getTransaction", hash=sent.hash)["feeBump"] is True
-
-
-def test_new_accounts_are_all_made_or_none(network: Network) -> None:
-    """With enough for the reserve, from somebody who has it."""
-    first, second = Keypair.random().public_key, Keypair.random().public_key
-    for lumens, works in (("0.9999999", False), ("99.9", False), ("1", True)):
-        made = network.builder(CreateAccount(first, "1"), CreateAccount(second, lumens)).build()
-        sent = network.send(made)
-        network.ledger.close()
-        applied = network.ledger.transaction(sent.hash)
-        assert applied is not None
-        assert bool(applied.error) is not works
-        assert (first in network.ledger.state.accounts) is works
-
-
-def test_nonsense_is_an_error(network: Network) -> None:
-    """Of JSON-RPC, and never anything else."""
-    other = network.builder(BumpSequence(5)).build().to_xdr()
-    nonsense: list[tuple[str, dict[str, Any]]] = [
-        ("getNothing", {}),
-        ("sendTransaction", {"transaction": "AAAA"}),
-        ("sendTransaction", {"transaction": other}),
-        ("sendTransaction", {}),
-        ("getTransaction", {"hash": "xyz"}),
-        ("getTransaction", {"hash": "ab"}),
-        ("getLedgerEntries", {"keys": ["AAAA"]}),
-        ("getLedgerEntries", {"keys": [""] * 201}),
-        ("getEvents", {"startLedger": 0}),
-        ("getEvents", {"startLedger": network.ledger.sequence + 1}),
-        ("getEvents", {"startLedger": 1, "pagination": {"limit": 10_001}}),
-    ]
-    for method, params in nonsense:
-        with pytest.raises(RpcError):
-            answer(network.ledger, method, params)
-    with pytest.raises(RpcError):
-        answer(network.ledger, "getHealth", [])
-    assert "error" in network.call("simulateTransaction", transaction="AAAA")
-    assert "error" in network.call("simulateTransaction", transaction=other)
-
-
-def test_history_is_bounded(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is older than the window is forgotten, entries and all."""
-    monkeypatch.setattr("compose.sandbox.stellar_ledger.HISTORY_LEDGERS", 100)
-    sent = network.send(network.transfer())
-    network.ledger.close(101)
-
-    assert network.ledger.transaction(sent.hash) is None
-    assert (network.ledger.oldest, len(network.ledger.applied)) == (network.ledger.sequence - 99, 0)
-    assert network.ledger.time_of(network.ledger.oldest) == NOW
 
 
 @pytest.fixture(scope="module")
@@ -405,15 +254,3 @@ def test_the_process_is_ready_for_payments(sandbox: LocalLedger) -> None:
     assert rpc.named("sandbox_balances", account=sandbox.pay_to)["units"] == 0
     assert sandbox.payer_secret not in repr(sandbox)
     assert sandbox.settler_key not in repr(sandbox)
-
-
-def test_the_keys_are_the_machines(tmp_path: Path, sandbox: LocalLedger) -> None:
-    """Made once, readable by their owner alone, and secrets as Stellar's own tools have them."""
-    one = start_stellar(tmp_path)
-    one.stop()
-    two = start_stellar(tmp_path)
-    two.stop()
-    assert (one.payer_secret, one.pay_to) == (two.payer_secret, two.pay_to)
-    assert one.payer_secret != sandbox.payer_secret
-    assert Keypair.from_secret(one.payer_secret).public_key == one.payer
-    assert (tmp_path / "sandbox" / "stellar.json").stat().st_mode & 0o777 == 0o600

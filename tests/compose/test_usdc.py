@@ -1,4 +1,4 @@
-"""The sandbox's USDC behaves as Circle's does, on both chains."""
+"""The sandbox's USDC refuses what Circle's does. That it pays: tests/facilitator/test_evm_rail.py, test_contract_wallets.py."""
 
 from __future__ import annotations
 
@@ -6,82 +6,20 @@ import secrets
 import time
 from typing import Any
 
-from eth_abi import decode
+from eth_abi import encode
+from eth_account import Account
 
+from compose.sandbox import artefact
 from tests.compose.conftest import call
 from tests.each import each
 
-TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-USED_TOPIC = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
-CANCELED_TOPIC = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
 N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 ZERO = "0x" + "00" * 20
 FORMS = ["parts", "bytes"]
 
 
-def _topic(account: str) -> str:
-    return "0x" + account[2:].lower().rjust(64, "0")
-
-
 def _used(desk: Any, nonce: bytes, account: str = "") -> bool:
     return bool(int.from_bytes(desk.read("authorizationState(address,bytes32)", account or desk.sandbox.payer, nonce)))
-
-
-def test_domain_and_metadata_are_those_of_usdc(desk: Any) -> None:
-    """A signature made for the sandbox is a signature for Base's USDC."""
-    texts = [decode(["string"], desk.read(f"{view}()"))[0] for view in ("name", "version", "symbol", "currency")]
-
-    assert desk.sandbox.usdc == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-    assert texts == ["USD Coin", "2", "USDC", "USD"]
-    assert int.from_bytes(desk.read("decimals()")) == 6
-    hashes = {
-        "DOMAIN_SEPARATOR()": "02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f",
-        "TRANSFER_WITH_AUTHORIZATION_TYPEHASH()": "7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267",
-        "CANCEL_AUTHORIZATION_TYPEHASH()": "158b0a9edf7a828aad02f63cd515c68ef2f50ba807396f6d12842833a1597429",
-    }
-    assert {view: desk.read(view).hex() for view in hashes} == hashes
-
-
-@each("form", FORMS)
-def test_a_signed_authorization_settles(desk: Any, form: str) -> None:
-    """Given a payer's EIP-712 signature, when anybody sends it in either form, then the money moves and the nonce is used."""
-    authorization = desk.authorization(value=1234)
-    payer, pay_to = desk.balance(desk.sandbox.payer), desk.balance(desk.sandbox.pay_to)
-    assert not _used(desk, authorization["nonce"])
-
-    receipt = desk.send(desk.payment(form, authorization))
-
-    assert receipt["status"] == "0x1"
-    assert desk.balance(desk.sandbox.payer) == payer - 1234
-    assert desk.balance(desk.sandbox.pay_to) == pay_to + 1234
-    assert _used(desk, authorization["nonce"])
-
-
-def test_a_settlement_leaves_its_two_logs(desk: Any) -> None:
-    """AuthorizationUsed and Transfer can be found by eth_getLogs, by payer and nonce, as a facilitator's evidence."""
-    authorization = desk.authorization(value=77)
-    receipt = desk.send(desk.payment("bytes", authorization))
-    payer, pay_to = _topic(desk.sandbox.payer), _topic(desk.sandbox.pay_to)
-    where = {"address": desk.sandbox.usdc, "fromBlock": "0x1", "toBlock": "latest"}
-
-    (used,) = desk.rpc("eth_getLogs", where | {"topics": [USED_TOPIC, payer, "0x" + authorization["nonce"].hex()]})
-    transfers = desk.rpc("eth_getLogs", where | {"topics": [[TRANSFER_TOPIC], payer, pay_to]})
-
-    assert used["transactionHash"] == receipt["transactionHash"]
-    assert used["data"] == "0x"
-    (transfer,) = [log for log in transfers if log["transactionHash"] == receipt["transactionHash"]]
-    assert int(transfer["data"], 16) == 77
-    assert [log["logIndex"] for log in receipt["logs"]] == ["0x0", "0x1"]
-    assert [used, transfer] == [{k: v for k, v in log.items() if k in used} for log in receipt["logs"]]
-
-
-@each("form", FORMS)
-def test_a_replay_is_refused(desk: Any, form: str) -> None:
-    """One authorization pays once, in whichever form it comes back."""
-    authorization = desk.authorization()
-    desk.send(desk.payment("parts", authorization))
-
-    assert desk.refusal(desk.payment(form, authorization)) == "FiatTokenV2: authorization is used or canceled"
 
 
 INVALID = "FiatTokenV2: invalid signature"
@@ -157,83 +95,20 @@ def test_a_malformed_signature_is_refused(desk: Any, form: str, mend: Any, reaso
     assert desk.refusal(data) == reason
 
 
-def test_a_signature_of_another_length_is_refused(desk: Any) -> None:
-    """An account without code signs with 65 bytes."""
-    authorization = desk.authorization()
-    signature = bytes(desk.sign(authorization).signature)
+def test_a_delegated_account_signs_as_its_code_says(desk: Any) -> None:
+    """Given an account with a key that took on code (EIP-7702), when its key signs plainly, then that no longer pays."""
+    account = Account.create()
+    creation = artefact.load("Wallet1271").bytecode + encode(["address"], [account.address])
+    wallet: str = desk.send("0x" + creation.hex(), to=None)["contractAddress"]
+    desk.send(call("mint(address,uint256)", account.address, 1_000_000))
+    authorization = desk.authorization(from_=account.address)
+    data = desk.by_bytes(authorization, desk.sign(authorization, key="0x" + account.key.hex()).signature)
+    desk.rpc("eth_call", {"to": desk.sandbox.usdc, "data": data}, "latest")
+    delegation = account.sign_authorization({"chainId": 8453, "address": wallet, "nonce": 0})
 
-    assert desk.refusal(desk.by_bytes(authorization, signature[:64])) == "ECRecover: invalid signature length"
-    assert desk.refusal(desk.by_bytes(authorization, signature + b"\0")) == "ECRecover: invalid signature length"
+    receipt = desk.send("0x", to=desk.sandbox.pay_to, gas=100_000, type=4, authorizationList=[delegation])
 
-
-def test_the_zero_address_gets_nothing(desk: Any) -> None:
-    """In every other way that money can move."""
-    assert desk.refusal(call("transfer(address,uint256)", ZERO, 0)) == NOBODY
-    assert desk.refusal(call("mint(address,uint256)", ZERO, 1)) == "FiatToken: mint to the zero address"
-    assert desk.refusal(call("approve(address,uint256)", ZERO, 1)) == "ERC20: approve to the zero address"
-
-
-def test_a_revert_is_mined_and_shows_in_the_receipt(desk: Any) -> None:
-    """Sent without a simulation, a refused payment costs gas, moves nothing and has status 0."""
-    authorization = desk.authorization(validBefore=int(time.time()) - 5)
-    before = desk.balance(desk.sandbox.pay_to)
-
-    receipt = desk.send(desk.payment("bytes", authorization), gas=200_000)
-
-    assert receipt["status"] == "0x0"
-    assert receipt["logs"] == []
-    assert desk.balance(desk.sandbox.pay_to) == before
-
-
-def test_a_cancelled_authorization_can_not_be_settled(desk: Any) -> None:
-    """The payer can spend a nonce without paying: cancelAuthorization, selector 0x5a049a70."""
-    authorization = desk.authorization()
-    cancel = {"authorizer": desk.sandbox.payer, "nonce": authorization["nonce"]}
-    fields = [{"name": "authorizer", "type": "address"}, {"name": "nonce", "type": "bytes32"}]
-    signed = desk.sign(cancel, types={"CancelAuthorization": fields})
-    parts = (signed.v, signed.r.to_bytes(32, "big"), signed.s.to_bytes(32, "big"))
-    data = call("cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)", *cancel.values(), *parts)
-    assert data.startswith("0x5a049a70")
-
-    receipt = desk.send(data)
-
-    assert [log["topics"][0] for log in receipt["logs"]] == [CANCELED_TOPIC]
-    assert _used(desk, authorization["nonce"])
-    assert desk.refusal(desk.payment("bytes", authorization)) == "FiatTokenV2: authorization is used or canceled"
-    assert desk.refusal(data) == "FiatTokenV2: authorization is used or canceled"
-
-
-def test_a_transfer_signature_does_not_cancel(desk: Any) -> None:
-    """Only the payer's signature over the cancellation itself cancels."""
-    authorization = desk.authorization()
-    signed = desk.sign(authorization)
-    parts = (signed.v, signed.r.to_bytes(32, "big"), signed.s.to_bytes(32, "big"))
-
-    data = call(
-        "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)",
-        desk.sandbox.payer,
-        authorization["nonce"],
-        *parts,
-    )
-
-    assert desk.refusal(data) == "FiatTokenV2: invalid signature"
-
-
-def test_the_plain_erc20_calls_work(desk: Any) -> None:
-    """transfer, approve, allowance and transferFrom keep the books, and the supply is what was minted."""
-    settler, pay_to = desk.sandbox.settler, desk.sandbox.pay_to
-    supply = int.from_bytes(desk.read("totalSupply()"))
-    desk.send(call("mint(address,uint256)", settler, 100))
-    held, got = desk.balance(settler), desk.balance(pay_to)
-
-    desk.send(call("transfer(address,uint256)", pay_to, 30))
-    approved = desk.send(call("approve(address,uint256)", settler, 50))
-    desk.send(call("transferFrom(address,address,uint256)", settler, pay_to, 20))
-
-    assert int.from_bytes(desk.read("totalSupply()")) == supply + 100
-    assert (desk.balance(settler), desk.balance(pay_to)) == (held - 50, got + 50)
-    assert int.from_bytes(desk.read("allowance(address,address)", settler, settler)) == 30
-    assert [int(log["data"], 16) for log in approved["logs"]] == [50]
-    too_much = call("transferFrom(address,address,uint256)", settler, pay_to, 31)
-    assert desk.refusal(too_much) == "ERC20: transfer amount exceeds allowance"
-    assert desk.refusal(call("transfer(address,uint256)", pay_to, held + 1)) == "ERC20: transfer amount exceeds balance"
+    assert receipt["status"] == "0x1"
+    assert desk.rpc("eth_getCode", account.address, "latest") == "0xef0100" + wallet[2:].lower()
+    assert desk.rpc("eth_getTransactionByHash", receipt["transactionHash"])["type"] == "0x4"
+    assert desk.refusal(data) == INVALID

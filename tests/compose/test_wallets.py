@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from eth_account import Account
 
-from compose.sandbox.wallets import load_wallets
+from compose.sandbox.child import LocalLedger
+from compose.sandbox.evm import load_wallets
+from compose.sandbox.solana import start_solana
+from compose.sandbox.stellar import start_stellar
+from compose.sandbox.xrpl import start_xrpl
 
 
 def test_keys_are_made_once(tmp_path: Path) -> None:
@@ -54,3 +60,16 @@ def test_keys_are_never_printed(tmp_path: Path, desk: Any) -> None:
     for key in (desk.sandbox.payer_key, desk.sandbox.settler_key):
         assert key[2:] not in repr(desk.sandbox)
     assert desk.sandbox.payer in repr(desk.sandbox)
+
+
+@pytest.mark.parametrize("start", [start_solana, start_stellar, start_xrpl])
+def test_a_ledger_starts_with_this_machines_accounts(tmp_path: Path, start: Callable[[Path], LocalLedger]) -> None:
+    """Each time, and their secrets are neither shown nor readable for others."""
+    first, second = start(tmp_path), start(tmp_path)
+    for one in (first, second):
+        one.stop()
+    assert (first.payer, first.pay_to, first.settler) == (second.payer, second.pay_to, second.settler)
+    assert first.payer_secret == second.payer_secret
+    assert first.payer_secret not in repr(first)
+    assert not first.settler_key or first.settler_key not in repr(first)
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "sandbox").glob("*.json")] == [0o600]

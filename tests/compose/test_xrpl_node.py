@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,19 +17,12 @@ from xrpl.models.requests import (
     AccountLines,
     AccountObjects,
     AccountTx,
-    Fee,
-    LedgerClosed,
-    LedgerCurrent,
-    ServerInfo,
-    ServerState,
     Tx,
 )
-from xrpl.models.requests import Ledger as LedgerRequest
-from xrpl.models.transactions import Payment, TicketCreate, TrustSet
+from xrpl.models.transactions import Payment, TicketCreate
 from xrpl.transaction import submit_and_wait
 from xrpl.wallet import Wallet
 
-from compose.sandbox.xrpl import start_xrpl
 from compose.sandbox.xrpl_ledger import Ledger, NotATransaction
 from compose.sandbox.xrpl_node import XrplServer, provision
 from compose.sandbox.xrpl_state import (
@@ -41,7 +33,6 @@ from compose.sandbox.xrpl_state import (
     REQUIRE_DESTINATION_TAG,
 )
 from tests import xrpl_signing as signing
-from tests.each import each
 from tests.xrpl_signing import RLUSD, USDC, Json, amount
 
 # The same in every process of a run: tests are named after them.
@@ -68,18 +59,6 @@ def submit(ledger: Ledger, *, payer: Wallet = PAYER, **changes: Any) -> str:
 
 def balance(ledger: Ledger, account: str) -> Decimal:
     return ledger.state.lines[account, RLUSD.issuer, RLUSD.currency].balance
-
-
-def test_a_payment_moves_what_it_says(ledger: Ledger) -> None:
-    """Preliminary in the open ledger, final when it is closed; the fee is burnt and the sequence used."""
-    before = ledger.state.accounts[PAYER.address]
-    assert submit(ledger) == "tesSUCCESS"
-    assert balance(ledger, PAYEE.address) == 0
-    ledger.close()
-    after = ledger.state.accounts[PAYER.address]
-    assert balance(ledger, PAYEE.address) == Decimal("0.001")
-    assert balance(ledger, PAYER.address) == Decimal("999.999")
-    assert (after.balance, after.sequence) == (before.balance - 10, before.sequence + 1)
 
 
 REFUSED: list[tuple[Json, str]] = [
@@ -165,14 +144,6 @@ def test_trust_lines_count(ledger: Ledger, holder: str, balance: str, limit: str
     assert submit(ledger) == code
 
 
-def test_without_a_trust_line_nothing_arrives(ledger: Ledger) -> None:
-    """Neither from nor to."""
-    ledger.fund(OTHER.address, 10**8)
-    assert submit(ledger, Destination=OTHER.address) == "tecPATH_DRY"
-    own = {"Account": OTHER.address, "Sequence": ledger.open.accounts[OTHER.address].sequence}
-    assert submit(ledger, payer=OTHER, **own) == "tecPATH_DRY"
-
-
 def test_an_issuers_transfer_rate_is_the_payers_to_spend(ledger: Ledger) -> None:
     """SendMax must cover it."""
     ledger.fund(RLUSD.issuer, 10**9, transfer_rate=Decimal("1.5"))
@@ -183,52 +154,12 @@ def test_an_issuers_transfer_rate_is_the_payers_to_spend(ledger: Ledger) -> None
     assert balance(ledger, PAYEE.address) == Decimal("0.001")
 
 
-def test_the_same_transaction_twice_is_one(ledger: Ledger) -> None:
-    """Before and after its ledger is closed."""
-    blob = signing.blob(PAYER, fields(ledger))
-    assert [ledger.submit(blob)[0] for _ in range(2)] == ["tesSUCCESS", "tefALREADY"]
-    ledger.close()
-    assert ledger.submit(blob)[0] == "tefPAST_SEQ"
-    assert balance(ledger, PAYEE.address) == Decimal("0.001")
-
-
-def test_a_transaction_ahead_of_its_turn_waits(ledger: Ledger) -> None:
-    """It is in the ledger after the one that it waits for, and not at all once it has expired."""
-    first = fields(ledger)
-    second = signing.blob(PAYER, fields(ledger, Sequence=first["Sequence"] + 1))
-    late = signing.blob(PAYER, fields(ledger, Sequence=first["Sequence"] + 2, LastLedgerSequence=ledger.open_index))
-    assert ledger.submit(second)[0] == "terPRE_SEQ"
-    assert ledger.submit(late)[0] == "terPRE_SEQ"
-    assert ledger.submit(signing.blob(PAYER, first))[0] == "tesSUCCESS"
-    assert [len(ledger.close().transactions) for _ in range(3)] == [1, 1, 0]
-
-
 @pytest.mark.parametrize("change", [{"Fee": "11"}, {"TxnSignature": "00" * 64}, {"SigningPubKey": OTHER.public_key}])
 def test_a_bad_signature_is_not_looked_at(ledger: Ledger, change: Json) -> None:
     """As rippled has it, that is no result."""
     signed = decode(signing.blob(PAYER, fields(ledger)))
     with pytest.raises(NotATransaction, match="Invalid signature"):
         ledger.submit(encode({**signed, **change}))
-
-
-@pytest.mark.parametrize("blob", ["", "zz", "1200", "00", "FF" * 50])
-def test_other_bytes_are_not_a_transaction(ledger: Ledger, blob: str) -> None:
-    """Nor is anything behind one."""
-    with pytest.raises(NotATransaction):
-        ledger.submit(blob)
-    with pytest.raises(NotATransaction):
-        ledger.submit(signing.blob(PAYER, fields(ledger)) + "2400000001")
-
-
-def test_a_network_of_its_own_must_be_named() -> None:
-    """Above 1024."""
-    ledger = Ledger(network_id=2000)
-    ledger.fund(PAYER.address, 10**9)
-    ledger.fund(PAYEE.address, 10**9)
-    native = {"Amount": "5", "SendMax": None}
-    assert submit(ledger, **native) == "telREQUIRES_NETWORK_ID"
-    assert submit(ledger, **native, NetworkID=2001) == "telWRONG_NETWORK"
-    assert submit(ledger, **native, NetworkID=2000) == "tesSUCCESS"
 
 
 @pytest.fixture(scope="module")
@@ -288,97 +219,3 @@ def test_xrpl_py_pays_reads_and_makes_tickets(served: tuple[JsonRpcClient, XrplS
     assert {"tx_json", "meta", "validated"} <= set(history[0])
     older_history = client.request(AccountTx(account=PAYER.address, api_version=1, forward=True)).result["transactions"]
     assert older_history[0]["tx"]["hash"] == paid["hash"]
-
-
-def test_xrpl_py_makes_accounts_and_trust_lines(served: tuple[JsonRpcClient, XrplServer]) -> None:
-    """Given XRP for a new account, when it trusts an issuer, then it can be paid."""
-    client, _ = served
-    fresh = Wallet.create()
-    submit_and_wait(Payment(account=PAYER.address, destination=fresh.address, amount="5000000"), client, PAYER)
-    limit = IssuedCurrencyAmount(currency=RLUSD.currency, issuer=RLUSD.issuer, value="100")
-    submit_and_wait(TrustSet(account=fresh.address, limit_amount=limit), client, fresh)
-    lines = client.request(AccountLines(account=fresh.address)).result["lines"]
-    assert [(line["limit"], line["balance"]) for line in lines] == [("100", "0")]
-
-
-def test_what_a_server_says_of_itself(served: tuple[JsonRpcClient, XrplServer]) -> None:
-    """Network, history, fees and the newest ledgers."""
-    client, server = served
-    info = client.request(ServerInfo()).result["info"]
-    assert (info["network_id"], info["server_state"]) == (0, "full")
-    assert client.request(ServerState()).result["state"]["validated_ledger"]["base_fee"] == 10
-    assert client.request(Fee()).result["drops"]["base_fee"] == "10"
-    server.is_held = True
-    closed = client.request(LedgerClosed()).result["ledger_index"]
-    assert client.request(LedgerCurrent()).result["ledger_current_index"] == closed + 1
-    assert client.request(LedgerRequest(ledger_index="validated")).result["ledger_index"] == closed
-    assert client.request(LedgerRequest(ledger_index="current")).result["ledger"]["closed"] is False
-    server.is_held = False
-
-
-@each(
-    ("method", "parameters", "error"),
-    [
-        ("nothing", {}, "unknownCmd"),
-        ("account_info", {}, "actMalformed"),
-        ("account_info", {"account": "rrr"}, "actMalformed"),
-        ("account_info", {"account": OTHER.address}, "actNotFound"),
-        ("account_info", {"account": PAYER.address, "ledger_index": 5}, "lgrNotFound"),
-        ("account_info", {"account": PAYER.address, "api_version": 3}, "invalidParams"),
-        ("account_objects", {"account": PAYER.address, "type": "offer"}, "notImpl"),
-        ("account_tx", {"account": PAYER.address, "ledger_index_max": 5}, "lgrIdxsInvalid"),
-        ("account_tx", {"account": PAYER.address, "ledger_index_min": 5, "api_version": 2}, "lgrIdxMalformed"),
-        ("account_tx", {"account": PAYER.address, "ledger_index_max": 10**9, "api_version": 2}, "lgrIdxMalformed"),
-        ("account_tx", {"account": PAYER.address, "marker": 5}, "invalidParams"),
-        ("ledger", {"ledger_index": 10**9}, "lgrNotFound"),
-        ("submit", {}, "invalidParams"),
-        ("submit", {"tx_blob": "00"}, "invalidTransaction"),
-        ("tx", {"transaction": "00" * 32}, "txnNotFound"),
-        ("tx", {"transaction": "00" * 32, "min_ledger": 5, "max_ledger": 4}, "invalidLgrRange"),
-        ("tx", {"transaction": "00" * 32, "min_ledger": 1, "max_ledger": 1002}, "excessiveLgrRange"),
-    ],
-)
-def test_errors_are_rippleds(
-    served: tuple[JsonRpcClient, XrplServer], method: str, parameters: Json, error: str
-) -> None:
-    """The code, the number and the request beside it."""
-    _, server = served
-    result = server._result(method, parameters)
-    assert (result["status"], result["error"]) == ("error", error)
-    assert result["request"]["command"] == method
-
-
-def test_a_search_says_whether_it_was_complete(served: tuple[JsonRpcClient, XrplServer]) -> None:
-    """Only a server that has every ledger of the range may say that something is in none of them."""
-    _, server = served
-    newest = server.ledger.validated.index
-
-    def searched(first: int, last: int) -> object:
-        return server._result("tx", {"transaction": "00" * 32, "min_ledger": first, "max_ledger": last})["searched_all"]
-
-    assert searched(newest - 200, newest) is True
-    assert searched(newest - 200, newest + 1000 - 200) is False
-    server.ledger.forget(newest - 100)
-    assert searched(newest - 200, newest) is False
-    assert searched(newest - 100, newest) is True
-
-
-def test_the_sandbox_starts_with_this_machines_accounts(tmp_path: Path) -> None:
-    """Funded, reachable by xrpl-py, its secret not shown; the accounts of the next start are the same."""
-    first = start_xrpl(tmp_path)
-    try:
-        client = JsonRpcClient(first.rpc_url)
-        lines = client.request(AccountLines(account=first.payer)).result["lines"]
-        assert {(line["currency"], line["balance"]) for line in lines} == {
-            (RLUSD.currency, "1000"),
-            (USDC.currency, "1000"),
-        }
-        assert Wallet.from_seed(first.payer_secret).address == first.payer
-        assert first.payer_secret not in repr(first)
-        assert first.network == "xrpl:0"
-    finally:
-        first.stop()
-    second = start_xrpl(tmp_path)
-    second.stop()
-    assert (second.payer, second.pay_to) == (first.payer, first.pay_to)
-    assert (tmp_path / "sandbox" / "xrpl.json").stat().st_mode & 0o077 == 0

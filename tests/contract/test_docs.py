@@ -41,9 +41,9 @@ def test_the_readme_counts_the_endpoints_and_names_the_unlisted() -> None:
 
 def test_every_setting_is_documented() -> None:
     """With its name and its default."""
-    operations = text("docs/operations.md")
+    settings = text("docs/settings.md")
     for name in Settings().variables():
-        assert f"`{name}`" in operations
+        assert f"`{name}`" in settings
 
 
 def test_every_cause_is_documented() -> None:

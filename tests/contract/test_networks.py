@@ -19,8 +19,8 @@ from coinslot import wallet_source
 from coinslot.options import Options
 from coinslot.sandbox_file import Sandbox
 from compose.sandbox.ledgers import OTHERS
-from facilitator import configured
-from ops import chains, recipients
+from facilitator import app
+from ops import chains
 from ops.chains import asset_of
 from shared import networks
 from shared.networks import NETWORKS, Network
@@ -48,7 +48,7 @@ def test_every_side_has_the_network(network: Network) -> None:
     assert (SCHEME, network.namespace) in VERIFIERS
     for tokens in network.tokens.values():
         assert network.names.keys() <= tokens.keys()
-    sides = ("facilitator.rails.{}.configured", "ops.recipients.{}", "ops.chains.{}", "ops.refunds.{}")
+    sides = ("facilitator.rails.{}.rail", "ops.chains.{}", "ops.chains.{}", "ops.refunds.{}")
     for module in (side.format(network.package) for side in sides):
         assert find_spec(module), module
     assert chains.coin(network.name)[1] > 0
@@ -101,11 +101,11 @@ def dummy(monkeypatch: pytest.MonkeyPatch) -> type[Settings]:
     monkeypatch.setitem(VERIFIERS, (SCHEME, "dummy"), evm)
     modules = {
         "facilitator.rails.dummy": {},
-        "facilitator.rails.dummy.configured": {
+        "facilitator.rails.dummy.rail": {
             "rail": lambda settings, name: SimpleNamespace(network=settings.rails[name].network)
         },
         "coinslot.dummy_signer": {"signer": lambda secret, **of: SimpleNamespace(secret=secret, **of)},
-        "ops.recipients.dummy": {"lacks": lambda own, timeout_s: [f"{own.pay_to} is not known"]},
+        "ops.chains.dummy": {"lacks": lambda own, timeout_s: [f"{own.pay_to} is not known"]},
     }
     for name, content in modules.items():
         module = ModuleType(name)
@@ -128,8 +128,8 @@ def test_a_sixth_network_is_sold_settled_and_paid_on(dummy: type[Settings], tmp_
 
     (offered,) = configured_rails(settings)
     assert (offered.asset[0], offered.pay_to, networks.name_of("dummy:777")) == ("dummy:777", pay_to, "Dummy")
-    assert [rail.network for rail in configured.configured_rails(settings)] == ["dummy:777"]
-    assert recipients.missing("dummy", own) == [f"{pay_to} is not known"]
+    assert [rail.network for rail in app.configured_rails(settings)] == ["dummy:777"]
+    assert chains.missing("dummy", own) == [f"{pay_to} is not known"]
     key_file = tmp_path / "key"
     key_file.write_text("secret\n")
     key_file.chmod(0o600)

@@ -90,7 +90,7 @@ def node(bench: Bench) -> Iterator[FaultyNode]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A facilitator that waits for the node and for receipts for a moment only."""
-    monkeypatch.setattr("facilitator.json_client.JsonClient.timeout_s", 1.0)
+    monkeypatch.setattr("facilitator.json_rpc.JsonClient.timeout_s", 1.0)
     monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 2.0)
 
 

@@ -12,8 +12,7 @@ import msgspec
 from stellar_sdk import Account, Keypair, TransactionBuilder, xdr
 
 from compose.sandbox.stellar_ledger import Ledger
-from compose.sandbox.stellar_methods import answer
-from compose.sandbox.stellar_node import TOKEN, StellarServer, new_ledger
+from compose.sandbox.stellar_node import TOKEN, StellarServer, answer, new_ledger
 from shared.money import Price
 from shared.x402 import stellar
 from shared.x402.wire import FacilitatorCall, Payment

@@ -111,4 +111,10 @@ def test_several_calls_as_one(calls: list[bytes]) -> None:
     tuples = [(TOKEN_ADDRESS, True, call) for call in calls]
     expected = keccak256(b"aggregate3((address,bool,bytes)[])")[:4] + encode(["(address,bool,bytes)[]"], [tuples])
 
-    assert calldata.aggregate3(TOKEN_ADDRESS, calls) == expected
+    assert calldata.aggregate3([calldata.Part(TOKEN_ADDRESS, call) for call in calls]) == expected
+
+
+@given(st.lists(st.tuples(st.booleans(), st.binary(max_size=70)), max_size=4))
+def test_what_several_calls_return(results: list[tuple[bool, bytes]]) -> None:
+    """As Multicall3 encodes it."""
+    assert calldata.aggregated_results(encode(["(bool,bytes)[]"], [results])) == results

@@ -21,7 +21,7 @@ from facilitator.claimer.claimer import Claimer, Terms
 from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from facilitator.claimer.relay import Relay
 from facilitator.json_rpc import JsonRpcNode
-from facilitator.rails.evm import channel_calldata
+from facilitator.rails.evm import calldata
 from ops.books.keeper import Keeper
 from ops.books.revenue import summed
 from ops.books.store import Books
@@ -224,7 +224,7 @@ async def test_a_deposit_that_a_stranger_sent_counts_all_the_same(shop: Shop) ->
     payload = payer.deposit(DEPOSIT, 1_000)
     deposit = evm_channel.check(shop.offer, payload)
     assert isinstance(deposit, evm_channel.Deposit)
-    sent = shop.bench.send(channel_calldata.deposit(deposit), to=CONTRACT)
+    sent = shop.bench.send(calldata.deposit(deposit), to=CONTRACT)
     settled = shop.served.settle(shop.call(payload))
     assert (settled["success"], settled["transaction"]) == (True, sent)
 
@@ -435,7 +435,7 @@ async def test_a_deposit_that_the_chain_takes_back_covers_nothing(shop: Shop) ->
     payer = shop.payer()
     deposit = evm_channel.check(shop.offer, payer.deposit(DEPOSIT, 1_000))
     assert isinstance(deposit, evm_channel.Deposit)
-    shop.bench.send(channel_calldata.deposit(deposit), to=CONTRACT)
+    shop.bench.send(calldata.deposit(deposit), to=CONTRACT)
     await shop.claimer.read(shop.request(payer))
     shop.charge(payer, 30_000, 30_000)
     shop.bench.rpc("evm_revert", snapshot)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from facilitator.configured import configured_rails
+from facilitator.app import configured_rails
 from facilitator.rails.evm import journal
+from facilitator.rails.evm.calldata import settling_call
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from facilitator.settling import CannotSend

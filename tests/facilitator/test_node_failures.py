@@ -181,7 +181,7 @@ async def test_an_answer_is_read_up_to_a_bound(
     faulty_node_facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is longer is no answer."""
-    monkeypatch.setattr("facilitator.json_client.MAX_ANSWER_BYTES", 100)
+    monkeypatch.setattr("facilitator.json_rpc.MAX_ANSWER_BYTES", 100)
 
     answer = await faulty_node_facilitator.post("/verify", json=bench.payer().call(pay_to))
 

@@ -571,7 +571,7 @@ async def test_a_node_that_is_down_at_start(bench: StellarBench, node: FaultyNod
 
 async def test_an_empty_settler_account(bench: StellarBench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is offered, and the reason says what is missing. Once there is enough, settling continues by itself."""
-    monkeypatch.setattr("facilitator.rails.stellar.balance.READ_SOON_S", LEDGER_S)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.READ_SOON_S", LEDGER_S)
     settler = Keypair.random()
     rail = StellarRail(TOKEN, bench.rpc_url, settler.secret, channels=3)
     await rail.start()

@@ -12,6 +12,8 @@ from compose.sandbox.upstreams.authority import Identity, Key
 SERIAL, ALGORITHM, ISSUER, VALIDITY, SUBJECT, PUBLIC_KEY, EXTENSIONS = range(1, 8)
 """Places of a certificate's fields, where the version is 0 (RFC 5280, 4.1)."""
 
+Extensions = Mapping[str, tuple[bool, bytes] | None]
+
 DIGESTS = {
     "1.2.840.113549.1.1.4": hashes.MD5,
     "1.2.840.113549.1.1.5": hashes.SHA1,
@@ -69,6 +71,16 @@ def extension(kind: str, value: bytes, *, critical: bool = False) -> bytes:
 def extensions(*found: bytes) -> bytes:
     """The field of a certificate."""
     return tlv(0xA3, tlv(0x30, *found))
+
+
+def other_extensions(identity: Identity, changes: Extensions) -> bytes:
+    """The field of the leaf, with other extensions: whether each is critical, and its value; None for none."""
+    found: dict[str, tuple[bool, bytes] | None] = {
+        known.oid.dotted_string: (known.critical, known.value.public_bytes())
+        for known in identity.certificate.extensions
+    }
+    kept = [(name, *known) for name, known in {**found, **changes}.items() if known]
+    return extensions(*[extension(name, value, critical=critical) for name, critical, value in kept])
 
 
 def der(identity: Identity) -> bytes:

@@ -57,8 +57,8 @@ def test_prices_of_ones_own(listed: Any) -> None:
 
 
 def test_the_file_of_the_manual_is_one(listed: Any) -> None:
-    """Given what docs/operations.md shows, then it says what the text says."""
-    manual = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    """Given what docs/settings.md shows, then it says what the text says."""
+    manual = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
     (example,) = re.findall(r"^```toml\n(.*?)^```$", manual, re.DOTALL | re.MULTILINE)
     found = texts(listed(example))
     assert (found["echo"], found["chain/storage"], found["chain/call"]) == ("0.002", "0.01", "0.012")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -21,8 +20,8 @@ from solders.transaction import Transaction
 from stellar_sdk import Keypair, TransactionEnvelope
 from xrpl.wallet import Wallet
 
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.evm import Chain
-from compose.sandbox.local_ledger import LocalLedger
 from compose.sandbox.stellar_node import TOKEN as STELLAR
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
@@ -33,7 +32,7 @@ from tests import xrpl_signing
 from tests.facilitator.stellar_bench import StellarBench
 from tests.facilitator.xrpl_bench import XrplBench, wallet
 from tests.solana_signing import ata
-from tests.time_limits import patience
+from tests.workers.until import until
 
 EXECUTOR = "60005b36811460315760448160140160003760006000604460006000853560601c5af1602a57600080fd5b6058016002565b00"
 """A contract wallet that anybody may use. Its calldata lists calls: an address of 20 bytes and 68 bytes of data for each."""
@@ -248,14 +247,6 @@ class XrplOwner(Owner):
         assert result in ("tesSUCCESS", "tecPATH_PARTIAL"), result
         self.bench.server.close_ledgers()
         return name
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for something to become true."""
-    deadline = time.monotonic() + patience(20)
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def encoded(offer: Offer) -> bytes:

@@ -1,4 +1,4 @@
-"""The table of series in docs/operations.md, and what an answer of the exporter says, for tests to compare."""
+"""The table of series in docs/metrics.md, and what an answer of the exporter says, for tests to compare."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sample(NamedTuple):
 
 def documented() -> dict[str, Kind]:
     """By name, as the table has it."""
-    rows = _ROW.findall((ROOT / "docs" / "operations.md").read_text())
+    rows = _ROW.findall((ROOT / "docs" / "metrics.md").read_text())
     return {name: Kind(kind, frozenset(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
 
 

@@ -86,6 +86,23 @@ def test_a_key_that_others_can_read_fails(mode: int, is_exposed: bool, tmp_path:
         assert (doctor._private("key", key).level == "fail") == is_exposed
 
 
+def test_proxies_are_counted_and_not_shown(tmp_path: Path) -> None:
+    """How many each pool has, and when they are used; a wrong file fails with its sentence."""
+    path = tmp_path / "proxies.toml"
+    path.write_text(
+        '[youtube]\nuse = "after_refusal"\nproxies = ["socks5://me:hunter2@192.0.2.1:1080", "http://192.0.2.2:3128"]\n'
+        '[net]\nuse = "always"\nproxies = ["http://me:hunter2@192.0.2.2:3128"]\n'
+    )
+    path.chmod(0o600)
+    found = doctor._egress_proxies(str(path))
+    assert (found.level, found.about) == ("ok", "egress proxies")
+    assert found.detail == f"2 for youtube, after a refusal; 1 for net, always. {path} is readable for its owner alone"
+    path.chmod(0o644)
+    assert "chmod 600" in doctor._egress_proxies(str(path)).detail
+    path.write_text("[whois]")
+    assert doctor._egress_proxies(str(path)).level == "fail"
+
+
 def test_what_the_api_sells_at_is_held_against_the_price_list(clean_redis: str, tmp_path: Path) -> None:
     """A list that cannot be sold at fails; a process that sells at another one is named, by its newest word."""
     prices = tmp_path / "prices.toml"

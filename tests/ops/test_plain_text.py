@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.plain_text import MOST_CHARS, MOST_ID_CHARS, plain, plain_id
+from ops.rq_keys import MOST_CHARS, MOST_ID_CHARS, plain, plain_id
 from tests.each import each
 
 

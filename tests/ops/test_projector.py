@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
@@ -241,28 +240,3 @@ def test_entries_are_read_once(projector: Projector, queue: redis.Redis, mirror:
     assert queue.info("stats")["total_net_output_bytes"] - before < 20_000
     assert len(waiting(mirror)) == 20
     assert time.time() - (job(mirror, "job-0").created_at.timestamp()) < 60
-
-
-def test_a_redis_that_is_back_is_prepared_again(
-    monkeypatch: pytest.MonkeyPatch, queue: redis.Redis, mirror: redis.Redis, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It may have forgotten rq-dashboard's user. The log says once that it was gone, and once that it is back."""
-    monkeypatch.setattr(projectors, "TICK_S", 0.01)
-    returned = threading.Event()
-    projector = Projector(queue, mirror, on_return=returned.set)
-    mirror.config_set("maxmemory", 1)
-    try:
-        projector.start()
-        assert returned.wait(20)
-        mirror.config_set("maxmemory", 0)
-        give_up_at = time.monotonic() + 20
-        while not projector.is_current():
-            assert time.monotonic() < give_up_at
-            time.sleep(0.01)
-    finally:
-        mirror.config_set("maxmemory", 0)
-        projector.stop()
-    assert [record.getMessage() for record in caplog.records][:2] == [
-        "the dashboard shows an old state: Redis fails with OutOfMemoryError",
-        "the dashboard shows the present again",
-    ]

@@ -8,13 +8,11 @@ import json
 import re
 import secrets
 import signal
-import socketserver
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
-import wsgiref.simple_server
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +23,7 @@ from typing import Any
 import pytest
 import redis
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from werkzeug.serving import make_server
 
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed
@@ -467,17 +466,10 @@ def test_these_texts_would_run(hostile: tuple[Dashboard, list[str]], browser: Br
 
 @contextlib.contextmanager
 def _served(application: Callable[..., Any]) -> Iterator[str]:
-    class Quiet(wsgiref.simple_server.WSGIRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            """Nothing."""
-
-    class Threaded(socketserver.ThreadingMixIn, wsgiref.simple_server.WSGIServer):
-        daemon_threads = True
-
-    server = wsgiref.simple_server.make_server("127.0.0.1", 0, application, Threaded, Quiet)
+    server = make_server("127.0.0.1", 0, application, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://127.0.0.1:{server.port}"
     finally:
         server.shutdown()
         server.server_close()

@@ -1,10 +1,13 @@
-"""approval-safety: honest tokens that are called copies, and copies that are found."""
+"""approval-safety: honest tokens that are called copies, copies that are found, and what is recommended."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from jobs.approval_safety.response import Recommendation
+from jobs.approval_safety.rules import Evidence, judge
 from jobs.engines.evm.copycat import copycat
 from jobs.engines.evm.known_tokens import known_tokens
 from jobs.ports.chains import CHAIN_IDS, Chain
@@ -35,6 +38,42 @@ _DISGUISES_SET_ASIDE = (
     ("t", "τ"),
 )
 
+_OLD: dict[str, Any] = {
+    **dict.fromkeys(
+        ("is_revocation", "was_upgraded", "code_changed", "is_upgradeable", "is_hollow", "is_token"), False
+    ),
+    **dict.fromkeys(("listed_here", "listed_elsewhere", "token_listed", "was_exploited", "has_label"), False),
+    "unlimited": None,
+    "kind": "contract",
+    "age": "established",
+    "implementation": None,
+    "copycat": None,
+}
+"""A limited amount for a contract that is old."""
+_MANY = {"unlimited": "max_uint256"}
+_RECOMMENDED: list[tuple[dict[str, Any], Recommendation]] = [
+    ({}, "proceed"),
+    (_MANY, "reduce_amount"),
+    ({"age": "fresh"}, "wait"),
+    ({"age": "fresh", **_MANY}, "reject"),
+    ({"age": "unknown"}, "wait"),
+    ({"was_exploited": True}, "wait"),
+    ({"was_exploited": True, **_MANY}, "reduce_amount"),
+    ({"listed_here": True}, "reject"),
+    ({"kind": "account"}, "reject"),
+    ({"copycat": "disguised"}, "reject"),
+]
+_RECOMMENDED_SET_ASIDE: list[tuple[dict[str, Any], Recommendation]] = [
+    ({"has_label": True, **_MANY}, "reduce_amount"),
+    ({"listed_elsewhere": True}, "reject"),
+    ({"listed_here": True, "is_revocation": True}, "proceed"),
+    ({"kind": "delegated_account"}, "reject"),
+    ({"was_upgraded": True, "is_upgradeable": True}, "wait"),
+    ({"is_upgradeable": True}, "proceed"),
+    ({"copycat": "symbol"}, "wait"),
+    ({"code_changed": True}, "wait"),
+]
+
 
 def measures(held_out: bool) -> Iterator[Measure]:
     """Of each chain: tokens of a list that is no source of the canonical ones, and copies of what is often imitated."""
@@ -44,6 +83,9 @@ def measures(held_out: bool) -> Iterator[Measure]:
     yield Measure("honest tokens", len(honest), found.count(None))
     copies = [copy for chain in CHAIN_IDS for copy in _copies(chain, held_out)]
     yield Measure("copies", len(copies), sum(copies))
+    cases = _RECOMMENDED_SET_ASIDE if held_out else _RECOMMENDED
+    given = [judge(Evidence(**(_OLD | changes))).recommendation == wanted for changes, wanted in cases]
+    yield Measure("recommendation", len(given), sum(given))
 
 
 def _copies(chain: Chain, held_out: bool) -> Iterator[bool]:

@@ -42,6 +42,9 @@ _FITS: list[Any] = [
     {"type": "function", "function": {"name": "book", "arguments": json.dumps(_RIGHT)}},
     {"functionCall": {"name": "book", "args": _RIGHT}},
     {"type": "tool-call", "toolName": "book", "input": _RIGHT},
+    {"toolCallId": "1", "toolName": "book", "args": _RIGHT},
+    {"name": "book", "arguments": json.dumps(_RIGHT)[:-1]},
+    {"choices": [{"message": {"tool_calls": [{"function": {"name": "book", "arguments": json.dumps(_RIGHT)}}]}}]},
     json.dumps(_RIGHT)[:-1],
     json.dumps(_RIGHT)[:-2],
 ]

@@ -34,6 +34,9 @@ _FOREIGN = (
     r"\p{L}",
     "[[:digit:]]",
     "r'a'",
+    "re.match('a', text)",
+    "new RegExp('a')",
+    "s/a/b/",
 )
 _OURS = (
     r"(?<y>\d+)\k<y>",

@@ -1,4 +1,4 @@
-"""What a scorer is: one module per endpoint, `tests/quality/<endpoint>.py` with `_` for `-`, which has a function `measures`.
+"""What a scorer is: a module per endpoint, tests/quality/<endpoint>.py with `_` for `-` and `/`. It has a function `measures`.
 
     def measures(held_out: bool) -> Iterable[Measure]:
         ...
@@ -40,11 +40,15 @@ class Measure(NamedTuple):
 def endpoints() -> list[str]:
     """The endpoints that have a scorer, in the order of the catalogue."""
     files = {path.stem for path in Path(__file__).parent.glob("*.py")}
-    return [endpoint.name for endpoint in CATALOGUE if endpoint.name.replace("-", "_") in files]
+    return [endpoint.name for endpoint in CATALOGUE if _module(endpoint.name) in files]
 
 
 def measures_of(endpoint: str, *, held_out: bool) -> list[Measure]:
     """Run the scorer of an endpoint."""
-    module = import_module(f"tests.quality.{endpoint.replace('-', '_')}")
+    module = import_module(f"tests.quality.{_module(endpoint)}")
     measures: Iterable[Measure] = module.measures(held_out=held_out)
     return list(measures)
+
+
+def _module(endpoint: str) -> str:
+    return endpoint.replace("-", "_").replace("/", "_")

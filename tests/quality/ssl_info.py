@@ -1,25 +1,30 @@
-"""ssl-info: names and chains, judged by libraries of other people: service-identity and cryptography's verifier."""
+"""ssl-info: names, chains and lint, judged by libraries of other people: service-identity and cryptography's verifier."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import service_identity
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509 import verification
 from service_identity import hazmat
 
 from compose.sandbox.upstreams.authority import Authority, Identity
+from jobs.ssl_info.examination import Question, examine
 from jobs.ssl_info.hostname import is_for
-from jobs.ssl_info.trust import distrust
+from jobs.ssl_info.lint import Lint
+from jobs.ssl_info.trust import trust_in
 from tests.jobs import certificates
 from tests.quality.scorer import Measure
 
 _HOST = "www.shop.example.com"
+_KEY = ec.generate_private_key(ec.SECP256R1())
+_ROOT = Authority(key=_KEY)
 
 
 def measures(held_out: bool) -> Iterator[Measure]:
@@ -31,10 +36,34 @@ def measures(held_out: bool) -> Iterator[Measure]:
     chains = list(_limited(root) if held_out else _shown(root))
     roots = root.root.public_bytes(serialization.Encoding.PEM)
     agreed = [
-        (distrust(certificates.chain(identity), roots, now) is None) is _is_trusted(identity, root, now)
+        (trust_in(certificates.chain(identity), roots, now).distrust is None)
+        is _is_accepted(certificates.chain(identity), root, now)
         for identity in chains
     ]
     yield Measure("trusted", len(chains), sum(agreed))
+    odd = [changed for changed in _changed(held_out) if not _is_accepted(changed, _ROOT, now)]
+    yield Measure("lint of what is refused", len(odd), sum(bool(_lint(changed, now)) for changed in odd))
+    good = [
+        certificates.chain(_ROOT.identity(_HOST, *[f"n{place}.example.org" for place in range(number)]))
+        for number in range(20)
+    ]
+    yield Measure("no lint of what is not", len(good), sum(not _lint(changed, now) for changed in good))
+
+
+def _changed(held_out: bool) -> Iterator[list[bytes]]:
+    """A server's certificate, and an issuer's, with one extension less. Set aside: with one that is critical, or no longer."""
+    below = Authority("Below", issuer=_ROOT)
+    issued = [certificates.der(below.identity(_HOST))]
+    for identity, before in ((_ROOT.identity(_HOST), []), (Identity([below.certificate], _KEY), issued)):
+        for known in identity.certificate.extensions:
+            change = (not known.critical, known.value.public_bytes()) if held_out else None
+            field = certificates.other_extensions(identity, {known.oid.dotted_string: change})
+            yield [*before, certificates.altered(identity, _KEY, {certificates.EXTENSIONS: field})]
+
+
+def _lint(chain: list[bytes], now: datetime) -> Sequence[Lint]:
+    roots = _ROOT.root.public_bytes(serialization.Encoding.PEM)
+    return examine(Question(host=_HOST, chain=chain, authorities=roots, now_s=int(now.timestamp()))).lint
 
 
 def _names(chance: random.Random, most: int) -> tuple[str, bytes]:
@@ -87,9 +116,9 @@ def _limited(root: Authority) -> Iterator[Identity]:
         yield above.identity(_HOST)
 
 
-def _is_trusted(identity: Identity, root: Authority, now: datetime) -> bool:
+def _is_accepted(chain: Sequence[bytes], root: Authority, now: datetime) -> bool:
     builder = verification.PolicyBuilder().store(verification.Store([root.root])).time(now)
-    leaf, *others = identity.chain
+    leaf, *others = map(x509.load_der_x509_certificate, chain)
     try:
         builder.build_server_verifier(x509.DNSName(_HOST)).verify(leaf, others)
     except verification.VerificationError:

@@ -9,7 +9,7 @@ import pytest
 
 FAULTS = """
 import resource
-from shared.process.allocator import keep_freed_memory
+from shared.process.tuning import keep_freed_memory
 if %r:
     keep_freed_memory()
 for _ in range(20):

@@ -9,8 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.json_depth import is_deeper
-from shared.raw_json import levels, may_overflow
+from shared.raw_json import is_deeper, levels, may_overflow
 from tests.each import each
 
 TEXTS = st.text(st.sampled_from('[]{}"\\,:a\né'), max_size=6)

@@ -57,6 +57,8 @@ def written(name: str, default: object) -> tuple[str, object]:
             return "7", type(default)(7)
         case Path():
             return f"/run/{name}", Path("/run", name)
+        case tuple() if name.endswith("_factories"):
+            return f"0x{'11' * 20}, 0x{'22' * 20}", (f"0x{'11' * 20}", f"0x{'22' * 20}")
         case tuple():
             urls = f"https://a.test/{name}", f"http://b.test:8545/?{name}"
             return " , ".join(urls), urls
@@ -189,6 +191,10 @@ WRONG_WITH_BLANKS = [
     ("contact", "https://shop.test/\nx"),
     ("failpoint", "settled settled"),
     ("rpc_ethereum_urls", "http://h http://i"),
+    *(
+        (name, "wrong://user:hunter2@h?x")
+        for name in ("evm_facilitator_url", "ledger_url", "queue_url", "evm_pay_to", "rpc_base_urls", "xrpl_read_urls")
+    ),
 ]
 
 
@@ -198,18 +204,6 @@ def test_a_wrong_form_is_refused_by_name(name: str, text: str) -> None:
     with pytest.raises(InvalidSetting, match=rf"^{PREFIX}{name.upper()} must (not )?(be|hold) ") as refused:
         read(**{name: text})
     assert "hunter2" not in str(refused.value)
-
-
-@each(
-    "name",
-    ["base_url", "evm_facilitator_url", "ledger_url", "queue_url", "evm_pay_to", "rpc_base_urls", "xrpl_read_urls"],
-)
-def test_a_refusal_does_not_repeat_what_may_be_a_secret(name: str) -> None:
-    """Addresses may carry passwords."""
-    with pytest.raises(InvalidSetting) as caught:
-        read(**{name: "wrong://user:hunter2@h?x"})
-
-    assert "hunter2" not in str(caught.value)
 
 
 def test_a_direct_construction_is_checked_too() -> None:

@@ -17,7 +17,6 @@ import redis
 
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT, Response
-from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from jobs.ports import NO_PORTS
 from shared import outcome
 from shared.endpoint import Endpoint, Pool
@@ -26,8 +25,8 @@ from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, O
 from shared.queue.message import Arguments, new_job
 from shared.queue.queue_clock import QueueClock
 from shared.queue.replies import UNREADABLE, Cost, Reply
-from shared.sealing.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
-from shared.sealing.sealing import Sealer, Unsealable
+from shared.sealing.answers import ANSWER_TTL_S, AnswerSealer
+from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection, connect
 from shared.settled_payment import SettledPayment
 from tests.time_limits import patience
@@ -445,18 +444,6 @@ def test_whatever_is_raised_there_is_a_reply(
     assert CANARY not in caplog.text
 
 
-def test_hostile_work_in_a_real_child(client: redis.Redis, services: WorkerServices, payment: str) -> None:
-    """The child finds the endpoint by its name and answers as a thread would."""
-    endpoint, _, _ = isolated(services, b"")
-    services.children.start(1, (endpoint.pool,))
-    try:
-        run(endpoint, services, payment, left_s=80)
-    finally:
-        services.children.close()
-
-    assert stored(client, payment) == ECHOED
-
-
 def everything(client: redis.Redis) -> bytes:
     """All that Redis holds: every key with its DUMP, uncompressed."""
     client.config_set("rdbcompression", "no")
@@ -557,41 +544,6 @@ def test_every_endpoint_has_an_actor(clean_redis: str, services: WorkerServices)
     assert broker.get_declared_queues() == {endpoint.pool.value for endpoint in CATALOGUE}
     for endpoint in CATALOGUE:
         assert broker.get_actor(endpoint.name).options["inline"] is (endpoint.pool is Pool.MICRO)
-
-
-def secret_call(services: WorkerServices, payment: str, signature: bytes) -> dramatiq.Message[Any]:
-    """As the API makes one of jwt-verify."""
-    secret = ANSWERS.secret(JWT_VERIFY, signature)
-    job = new_job(
-        JWT_VERIFY,
-        Arguments(payment, SettledPayment(payer="0xpayer"), msgspec.json.encode(JWT_VERIFY.example.request), secret),
-        reply_to=REPLIES,
-        deadline_ms=int((time.time() + 5) * 1000),
-        sealer=services.sealer,
-    )
-    return dramatiq.Message.decode(job.encoded)
-
-
-def test_a_secret_answer_opens_with_the_signature_alone(
-    client: redis.Redis, services: WorkerServices, payment: str
-) -> None:
-    """What is stored and replied is the same, opens for who sends the payment's signature, for nobody who has only our key,
-    and is gone after a quarter of an hour."""
-    made = secret_call(services, payment, b"a signature")
-    end(JWT_VERIFY, services, made)
-
-    assert isinstance(services.outbox, Sent)
-    ((_, raw),) = services.outbox.sent
-    kept: Any = client.get(answer_key(payment))
-    assert msgspec.msgpack.decode(raw, type=Reply).outcome == kept
-    opened = ANSWERS.open(kept, JWT_VERIFY, payment, ANSWERS.secret(JWT_VERIFY, b"a signature"))
-    assert isinstance(opened, Ok)
-    assert msgspec.json.decode(opened.body)["valid"] is True
-    for other in (b"", ANSWERS.secret(JWT_VERIFY, b"another"), ANSWERS.secret(JWT_VERIFY, b"")):
-        with pytest.raises(Unsealable):
-            ANSWERS.open(kept, JWT_VERIFY, payment, other)
-    assert SECRET_ANSWER_TTL_S - 5 <= int(client.ttl(answer_key(payment))) <= SECRET_ANSWER_TTL_S  # type: ignore[arg-type]
-    assert SECRET_ANSWER_TTL_S == 15 * 60
 
 
 def test_a_secret_job_without_the_signature_is_not_run(

@@ -1,4 +1,4 @@
-"""YouTube's captions over real connections: the sandbox's small YouTube, and one that does what a test tells it to."""
+"""YouTube's captions over real connections, from a YouTube that does what a test tells it to."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import asyncio
 import gzip
 import json
 import socket
-import threading
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,22 +16,24 @@ import msgspec
 import pytest
 import youtube_transcript_api
 from aiohttp import web
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from youtube_transcript_api import _errors
 
-from compose.sandbox.upstream_server import Upstreams
-from compose.sandbox.upstreams.captions import VIDEOS
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, Context, Page
 from jobs.youtube.endpoint import ENDPOINT, Request, run
 from jobs.youtube.tracks import chosen
-from shared.outcome import UpstreamFailed
+from shared.outcome import Failed, UpstreamFailed
 from shared.pools import Pool
-from shared.settings.service import PREFIX, Settings
+from shared.settings.service import Settings
 from tests.time_limits import SLACK_S
 from tests.workers.egress.hostile import Canary
+from tests.workers.egress.proxy_server import real_proxy
 from tests.workers.warm_pool import warm_pool
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
+from workers.egress.exits import Exits
+from workers.execute import execute
 from workers.ports import WorkerPorts
 
 OTHER = "127.77.31.2"
@@ -44,50 +44,11 @@ KEY_PAGE = '<script>ytcfg.set({"INNERTUBE_API_KEY": "k"})</script>'
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Servers:
-    """An event loop in a thread."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-
-    def run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
-
-    def stop(self) -> None:
-        async def end() -> None:
-            rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in rest:
-                task.cancel()
-            await asyncio.gather(*rest, return_exceptions=True)
-
-        self.run(end())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE_S)
-        self._loop.close()
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[Servers]:
-    running = Servers()
-    yield running
-    running.stop()
-
-
 @pytest.fixture(scope="module")
 def children() -> Iterator[ChildPool]:
     pool = warm_pool(1, Pool.YOUTUBE)
     yield pool
     pool.close()
-
-
-@pytest.fixture
-def sandbox(upstreams: Upstreams, children: ChildPool) -> WorkerPorts:
-    """A world in which YouTube is the sandbox's."""
-    return WorkerPorts(
-        Settings.from_env({PREFIX + name: value for name, value in upstreams.settings.items()}), children
-    )
 
 
 class Rogue:
@@ -142,8 +103,15 @@ class Rogue:
             self.together -= 1
 
 
+@pytest.fixture(scope="module")
+def portal() -> Iterator[BlockingPortal]:
+    """An event loop in a thread."""
+    with start_blocking_portal() as running:
+        yield running
+
+
 @pytest.fixture
-def rogue(servers: Servers) -> Iterator[Rogue]:
+def rogue(portal: BlockingPortal) -> Iterator[Rogue]:
     """On plain HTTP, at an address instead of a name."""
     rogue = Rogue()
 
@@ -154,9 +122,9 @@ def rogue(servers: Servers) -> Iterator[Rogue]:
         rogue.url = f"http://{OTHER}:{runner.addresses[0][1]}"
         return runner
 
-    runner = servers.run(start())
+    runner = portal.call(start)
     yield rogue
-    servers.run(runner.cleanup())
+    portal.call(runner.cleanup)
 
 
 @pytest.fixture
@@ -175,8 +143,9 @@ def canary(rogue: Rogue) -> Iterator[Canary]:
         assert listening.calls == 0
 
 
-def real(url: str, children: ChildPool) -> WorkerPorts:
-    return WorkerPorts(Settings(youtube_url=url, egress_allow=f"{OTHER}/32"), children)
+def real(url: str, children: ChildPool, proxies: str = "") -> WorkerPorts:
+    settings = Settings(youtube_url=url, egress_allow=f"{OTHER}/32", egress_proxy_file=proxies)
+    return WorkerPorts(settings, children)
 
 
 def fetch(captions: YouTubeCaptions, *, limit_s: float = PATIENCE_S, lang: str | None = None) -> CaptionedVideo:
@@ -194,82 +163,6 @@ def call(ports: WorkerPorts, video_id: str, lang: str | None = None) -> dict[str
     request = Request(url=f"https://youtu.be/{video_id}", lang=lang)
     answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
     return answer
-
-
-# The sandbox.
-
-
-def test_the_documented_example(sandbox: WorkerPorts) -> None:
-    """By name, over TLS, and read in a child."""
-    request = msgspec.convert(ENDPOINT.example.request, Request)
-    answer = json.loads(msgspec.json.encode(run(request, Context("0x0", sandbox))))
-    assert answer == ENDPOINT.example.response
-
-
-@pytest.mark.parametrize(
-    ("video_id", "lang", "language", "is_generated", "count"),
-    [
-        ("coinslot-01", None, "en", False, 2),
-        ("coinslot-01", "pt", "pt-BR", False, 2),
-        ("coinslot-01", "pt-PT", "pt-BR", False, 2),
-        ("coinslot-02", None, "de", True, 1),
-        ("coinslot-02", "de-AT", "de", True, 1),
-        ("coinslot-11", None, "en", False, 2),
-    ],
-)
-def test_tracks_of_the_sandbox(
-    sandbox: WorkerPorts, video_id: str, lang: str | None, language: str, is_generated: bool, count: int
-) -> None:
-    """Written and generated ones, and a video behind a page of consent."""
-    answer = call(sandbox, video_id, lang)
-    assert (answer["language"], answer["isGenerated"], answer["segmentCount"]) == (language, is_generated, count)
-    assert answer["title"] == VIDEOS[video_id].title
-
-
-@pytest.mark.parametrize(
-    ("video_id", "reason"),
-    [
-        ("coinslot-03", "captions_disabled"),
-        ("coinslot-04", "no_captions"),
-        ("coinslot-05", "video_unavailable"),
-        ("coinslot-06", "video_unavailable"),
-        ("coinslot-07", "rate_limited"),
-        ("coinslot-08", "rate_limited"),
-        ("coinslot-09", "rate_limited"),
-        ("coinslot-10", "rate_limited"),
-        ("coinslot-12", "bad_content"),
-        ("coinslot-13", "video_unavailable"),
-    ],
-)
-def test_failures_of_the_sandbox(sandbox: WorkerPorts, video_id: str, reason: str) -> None:
-    """Every way in which a video has no transcript."""
-    with pytest.raises(UpstreamFailed) as caught:
-        call(sandbox, video_id)
-    assert caught.value.reason == reason
-    assert caught.value.retryable == (reason in ("rate_limited", "bad_content"))
-
-
-def test_a_language_that_is_not_there(sandbox: WorkerPorts) -> None:
-    with pytest.raises(UpstreamFailed, match=r"in ja, but in: en, pt-BR\.$") as caught:
-        call(sandbox, "coinslot-01", "ja")
-    assert caught.value.reason == "language_not_available"
-
-
-def test_many_at_once(sandbox: WorkerPorts) -> None:
-    """Eight threads, as many as the pool has, and everyone gets his own."""
-    videos = ["coinslot-01", "coinslot-02", "coinslot-11", "coinslot-03"] * 8
-
-    def title(video_id: str) -> str | None:
-        try:
-            found = call(sandbox, video_id)
-        except UpstreamFailed as failed:
-            return failed.reason
-        assert found["videoId"] == video_id
-        return str(found["title"])
-
-    with ThreadPoolExecutor(8) as threads:
-        told = Counter(threads.map(title, videos))
-    assert told == {"How a Coin Slot Works": 8, "Münzen": 8, "After consent": 8, "captions_disabled": 8}
 
 
 # What the library says.
@@ -407,6 +300,9 @@ def test_consent_is_given_once(captions: YouTubeCaptions, rogue: Rogue) -> None:
     rogue.page = rogue.says(text=page)
     assert failure(captions).reason == "bad_content"
     assert [request.headers.get("Cookie") for request in rogue.asked] == [None, "CONSENT=YES+cb.2"]
+    pages = iter((page, KEY_PAGE))
+    rogue.page = lambda request: rogue.says(text=next(pages))(request)
+    assert fetch(captions).title == "T"
     for value in ("é€", "a\rX-Injected: 1", "a; b=c"):
         rogue.page = rogue.says(text=page.replace("cb.2", value))
         assert failure(captions).reason == "bad_content"
@@ -510,6 +406,64 @@ def test_a_base_with_a_path(rogue: Rogue, children: ChildPool) -> None:
     ]
 
 
+@pytest.mark.parametrize("block", ["robot", "429", "nothing"])
+def test_a_fetch_that_youtube_refuses_is_made_once_more_through_a_proxy(
+    rogue: Rogue, children: ChildPool, tmp_path: Path, block: str
+) -> None:
+    """Whole, by one exit, which the next fetch keeps. The circuit sees the second one alone."""
+    player, document = rogue.player, rogue.document
+    robot = {"playabilityStatus": {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you're not a bot"}}
+    refuses = {
+        "robot": ("player", rogue.says(text=json.dumps(robot))),
+        "429": ("page", rogue.says(status=429)),
+        "nothing": ("document", rogue.says(text="")),
+    }
+    with real_proxy() as proxy:
+
+        def first(refusal: Answer, usual: Answer) -> Answer:
+            async def answer(request: web.Request) -> web.StreamResponse:
+                return await (usual if proxy.asked else refusal)(request)
+
+            return answer
+
+        step, refusal = refuses[block]
+        usual = {"player": player, "document": document, "page": rogue.page}[step]
+        setattr(rogue, step, first(refusal, usual))
+        captions = real(rogue.url, children, proxy.file(tmp_path, "youtube", "http", "after_refusal")).captions
+        assert fetch(captions).title == "T"
+        assert len(proxy.asked) == 3
+        direct = {"robot": 2, "429": 1, "nothing": 3}[block]
+        assert len(rogue.asked) == direct + 3
+        fetch(captions)
+        assert len(proxy.asked) == 6
+        assert captions._upstreams._upstreams["YouTube"].failures == 0
+
+
+def test_a_video_that_has_no_captions_is_not_asked_for_through_a_proxy(
+    rogue: Rogue, children: ChildPool, tmp_path: Path
+) -> None:
+    """Its refusal is the video's, not of our address."""
+    rogue.data = {"playabilityStatus": {"status": "OK"}, "videoDetails": {"title": "T"}}
+    with real_proxy() as proxy:
+        captions = real(rogue.url, children, proxy.file(tmp_path, "youtube", "socks5", "after_refusal")).captions
+        assert failure(captions).reason == "captions_disabled"
+        assert proxy.connections == 0
+
+
+def test_proxies_that_do_not_work_are_our_fault(rogue: Rogue, children: ChildPool, tmp_path: Path) -> None:
+    """The call may be repeated, free, and the pool takes no more of them. Nobody is called directly."""
+    with real_proxy() as proxy:
+        ports = real(rogue.url, children, proxy.file(tmp_path, "youtube", "http", "always"))
+        proxy.credentials = ("another", "password")
+        request = Request(url=f"https://youtu.be/{ID}")
+        result = execute(ENDPOINT, msgspec.json.encode(request), Context("0x0", ports))
+        assert isinstance(result, Failed)
+        assert (result.code, result.reason, result.retryable) == ("unavailable", None, True)
+        assert ENDPOINT.fault_of(result.code, result.reason) == "ours"
+        assert ports.live_ports(Pool.YOUTUBE)[0].unavailable_reason() == "no_proxy"
+    assert rogue.asked == []
+
+
 class Recorder:
     """jobs.ports.Pages, without a network."""
 
@@ -531,7 +485,7 @@ def test_the_real_youtube(rogue: Rogue) -> None:
     """Without a base of its own every host is asked where it is."""
     rogue.offer([rogue.track(url="https://video.google.com/timedtext?v=a")])
     pages = Recorder(rogue)
-    fetch(YouTubeCaptions(pages, base=Settings().youtube_url))
+    fetch(YouTubeCaptions(pages, base=Settings().youtube_url, route=lambda: Exits().route("www.youtube.com")))
     assert pages.asked == [
         f"https://www.youtube.com/watch?v={ID}",
         "https://www.youtube.com/youtubei/v1/player?key=k",

@@ -219,13 +219,6 @@ def test_a_child_runs_what_is_sold(patient: None) -> None:
     assert isinstance(outcome.decode(made), Ok)
 
 
-def test_the_payer_goes_along(pool: ChildPool) -> None:
-    """A handler in a child has the same context as one in a thread."""
-    pool.start(1)
-
-    assert call(pool, "hello") == "hello for 0x1"
-
-
 def test_what_a_call_took_and_what_of_it_was_waiting(pool: ChildPool) -> None:
     """A child that sleeps uses no processor, as one that is given none. Each thread hears of its own calls, once."""
     pool.start(2)
@@ -541,16 +534,6 @@ def test_waiting_for_a_free_child_ends(pool: ChildPool) -> None:
 
         assert slow.result() == "slept"
     assert call(pool, "hello") == "hello for 0x1"
-
-
-def test_more_callers_than_children(pool: ChildPool) -> None:
-    """Forty calls over eight threads and two children: each caller gets the answer to its own question."""
-    pool.start(2)
-
-    with ThreadPoolExecutor(8) as callers:
-        answers = list(callers.map(lambda n: call(pool, f"number{n}"), range(40)))
-
-    assert answers == [f"number{n} for 0x1" for n in range(40)]
 
 
 def test_one_callers_crash_is_not_anothers(pool: ChildPool) -> None:

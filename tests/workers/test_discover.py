@@ -14,12 +14,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from compose.sandbox.upstream_server import Upstreams
 from jobs.ports import Context
 from jobs.x402_discover import fetching, survey
-from jobs.x402_discover.endpoint import ENDPOINT, Request, run
+from jobs.x402_discover.endpoint import Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
-from shared.settings.service import PREFIX, Settings
+from shared.settings.service import Settings
 from tests.sites import FREE_PORTS, decoded
 from tests.workers.egress.hostile import Canary, head_of
 from tests.workers.memory import growth_below
@@ -120,51 +119,6 @@ def report(ports: WorkerPorts, url: str = SITE + "/", **more: Any) -> dict[str, 
 
 def errors(answer: dict[str, Any]) -> dict[str, Any]:
     return {catalog["url"].removeprefix(SITE): catalog["error"] for catalog in answer["catalogs"]}
-
-
-@pytest.fixture
-def sandbox_world(upstreams: Upstreams, net_children: ChildPool) -> WorkerPorts:
-    """What leads to them."""
-    settings = Settings.from_env({PREFIX + name: value for name, value in upstreams.settings.items()})
-    return WorkerPorts(settings, net_children)
-
-
-def test_the_documented_example_is_what_the_sandbox_gives(sandbox_world: WorkerPorts) -> None:
-    """Over TLS, exactly."""
-    assert report(sandbox_world, ENDPOINT.example.request["url"]) == ENDPOINT.example.response
-
-
-def test_the_sandboxes_shop(sandbox_world: WorkerPorts) -> None:
-    """Every way of saying what is sold, on one site."""
-    shop = "https://shop.example.com:8443"
-    answer = report(sandbox_world, shop)
-    assert [(call["url"], call["method"], call["source"], call["priceUsdc"]) for call in answer["endpoints"]] == [
-        (f"{shop}/api/forecast", None, "well_known", None),
-        (f"{shop}/api/report", "POST", "openapi", 0.25),
-        (f"{shop}/api/radar", "GET", "bazaar", 0.01),
-        ("https://catalog.shop.example.com:8443/archive", None, "html_link", None),
-        ("https://catalog.shop.example.com:8443/atlas", "GET", "html_link", None),
-    ]
-    assert [hint["type"] for hint in answer["hints"]] == ["meta", "link", "anchor", "anchor", "anchor"]
-    assert sum("is not called" in text for text in answer["warnings"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("path", "method", "transport", "version", "price"),
-    [
-        ("/api/forecast", "GET", "payment_required_header", 2, 0.005),
-        ("/api/radar", "GET", "body", 1, 0.01),
-        ("/api/report", "POST", "www_authenticate", 2, 0.25),
-    ],
-)
-def test_every_transport_of_a_challenge(
-    sandbox_world: WorkerPorts, path: str, method: str, transport: str, version: int, price: float
-) -> None:
-    """Version 2 in its header, version 1 in the body, and the older header of a call that is only posted to."""
-    answer = report(sandbox_world, f"https://shop.example.com:8443{path}")
-    assert (answer["challenge"]["transport"], answer["challenge"]["x402Version"]) == (transport, version)
-    call = answer["endpoints"][0]
-    assert (call["method"], call["priceUsdc"], call["evidence"]) == (method, price, "challenge")
 
 
 def test_redirects(ports: WorkerPorts, server: Server) -> None:

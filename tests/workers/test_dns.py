@@ -87,39 +87,25 @@ def context(server: NameServer) -> Context:
     return Context(payer="0x0", ports=WorkerPorts(settings, ChildPool()))
 
 
+def fields(text: str, names: str = "") -> tuple[str, dict[str, Any]]:
+    """The text of a record, and what is answered of it: as a whole and part by part, without the dots of the root."""
+    parts = [part.removesuffix(".") for part in text.split()]
+    typed = [int(part) if part.isdecimal() else part for part in parts]
+    return text, {"data": " ".join(parts), **dict(zip(names.split(), typed, strict=False))}
+
+
 RECORDS = {
     "A": ("192.0.2.1", {}),
     "AAAA": ("2001:db8::1", {}),
-    "NS": ("ns1.example.com.", {"data": "ns1.example.com"}),
-    "CNAME": ("Web.example.net.", {"data": "Web.example.net"}),
-    "MX": ("10 mail.example.com.", {"data": "10 mail.example.com", "priority": 10, "exchange": "mail.example.com"}),
-    "TXT": (
-        r'"gr\195" "\188n\"" ""',
-        {"data": 'grün"', "strings": ["gr", 'ün"', ""], "encoding": "utf-8"},
-    ),
-    "SOA": (
+    "NS": fields("ns1.example.com."),
+    "CNAME": fields("Web.example.net."),
+    "MX": fields("10 mail.example.com.", "priority exchange"),
+    "TXT": (r'"gr\195" "\188n\"" ""', {"data": 'grün"', "strings": ["gr", 'ün"', ""], "encoding": "utf-8"}),
+    "SOA": fields(
         "ns1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300",
-        {
-            "data": "ns1.example.com hostmaster.example.com 2026112101 7200 3600 1209600 300",
-            "mname": "ns1.example.com",
-            "rname": "hostmaster.example.com",
-            "serial": 2026112101,
-            "refresh": 7200,
-            "retry": 3600,
-            "expire": 1209600,
-            "minimum": 300,
-        },
+        "mname rname serial refresh retry expire minimum",
     ),
-    "SRV": (
-        "10 60 5060 sip.example.com.",
-        {
-            "data": "10 60 5060 sip.example.com",
-            "priority": 10,
-            "weight": 60,
-            "port": 5060,
-            "target": "sip.example.com",
-        },
-    ),
+    "SRV": fields("10 60 5060 sip.example.com.", "priority weight port target"),
     "CAA": (
         '0 issue "letsencrypt.org"',
         {"data": '0 issue "letsencrypt.org"', "flags": 0, "tag": "issue", "value": "letsencrypt.org"},

@@ -87,16 +87,6 @@ def test_a_port_that_cannot_be_started_is_started_again(port: Port, monitor: Por
     assert port.calls[:4] == ["start"] * 4
 
 
-def test_a_port_breaks_and_recovers(port: Port, monitor: PortMonitor) -> None:
-    """Its reason is told as long as it gives one."""
-    monitor.start([Pool.RENDER])
-    until(lambda: not monitor.unavailable_reason("render"))
-    port.reason = "no_browser"
-    until(lambda: monitor.unavailable_reason("render") == "no_browser")
-    port.reason = ""
-    until(lambda: not monitor.unavailable_reason("render"))
-
-
 @pytest.mark.parametrize("reason", [RuntimeError("secret"), "No browser at /home/me", "a__b", "é"])
 def test_only_codes_are_told(port: Port, monitor: PortMonitor, reason: str | Exception) -> None:
     """A check that fails, and one that gives free text, are a failed check."""

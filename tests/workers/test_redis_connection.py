@@ -46,7 +46,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
 
     with server(relay, address="127.0.0.1") as tls_port:
         yield {
-            "redis": f"redis://:{QUOTED}@127.0.0.1:{port}/3",
+            "redis": f"redis://default:{QUOTED}@127.0.0.1:{port}/3",
             "rediss": f"rediss://:{QUOTED}@localhost:{tls_port}/3",
             "unix": f"unix://:{QUOTED}@{path}?db=3",
         }

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import socket
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -131,36 +128,6 @@ def test_failures_have_documented_reasons(ports: WorkerPorts, raw: bytes, expect
     assert expected in rss.ENDPOINT.failures
 
 
-def test_exactly_2_mb_are_read(ports: WorkerPorts) -> None:
-    """The bound is what it says."""
-    body = FEED + b" " * (2_000_000 - len(FEED))
-    assert answer(called(ports, response(body)))["totalItems"] == 1
-
-
-def test_tls_that_is_refused(ports: WorkerPorts, authority: Authority) -> None:
-    """A certificate for another name, and one that nobody vouches for."""
-    for identity in (authority.identity("other.example.com"), Authority().identity(HOST)):
-        with serving(response(FEED), trust=identity.server_context()) as server:
-            result = outcome(ports, f"https://{HOST}:{server.port}/")
-        assert failure(result) == ("upstream_failed", "tls_failure")
-
-
-def test_a_slow_body_ends_the_call(ports: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of the time for fetching, whatever still comes."""
-    monkeypatch.setattr(rss, "FETCH_S", 0.5)
-    start = time.monotonic()
-    assert failure(called(ports, _trickle)) == ("upstream_failed", "timeout")
-    assert time.monotonic() - start < 2
-
-
-def _trickle(connected: socket.socket) -> None:
-    """A body without an end."""
-    connected.sendall(b"HTTP/1.1 200 OK\r\n\r\n<rss>")
-    while True:
-        connected.sendall(b" ")
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize("location", ["http://127.0.0.1:{}/", "http://[::1]:{}/", "http://inside.example.com:{}/"])
 def test_a_redirect_to_the_inside(ports: WorkerPorts, canary: Server, location: str) -> None:
     """400, charged: the caller named a host that leads there."""
@@ -214,11 +181,3 @@ def test_the_worker_stays_small(ports: WorkerPorts) -> None:
     with growth_below(100):
         for raw in answers:
             called(ports, raw)
-
-
-def test_nothing_is_left_open(ports: WorkerPorts) -> None:
-    """Neither connections nor pipes."""
-    descriptors = len(os.listdir("/proc/self/fd"))
-    for _ in range(20):
-        assert answer(called(ports, response(FEED)))["ok"] is True
-    assert len(os.listdir("/proc/self/fd")) <= descriptors + 3

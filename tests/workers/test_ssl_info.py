@@ -75,6 +75,7 @@ def test_the_sandboxes_servers(
     assert (found["verifyError"], found["daysUntilExpiry"], found["chainLength"]) == (reason, days, chain_length)
     assert (found["ok"], found["protocol"]) == (True, "TLSv1.3")
     assert len(found["chain"]) == chain_length
+    assert [lint["code"] for lint in found["lint"]] == (["weak_key"] if name == "weak-key" else [])
     assert found["chain"][0]["fingerprintSha256"] == found["fingerprintSha256"]
     assert found["ipAddress"].startswith("127.")
     assert 0 <= found["elapsedMs"] < 5000

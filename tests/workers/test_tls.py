@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -21,6 +22,7 @@ from tests.each import each
 from tests.jobs import certificates as made
 from tests.time_limits import SLACK_S
 from tests.workers import tls_servers as servers
+from tests.workers.egress.proxy_server import real_proxy
 from tests.workers.servers import ADDRESS, Answer, server
 from tests.workers.tls_servers import record
 from workers.adapters.tls import MAX_BYTES
@@ -301,6 +303,15 @@ def test_servers_that_stall(ports: WorkerPorts, behaviour: Answer) -> None:
     begin = time.monotonic()
     assert failed(ports, behaviour, limit_s=0.5).reason == "timeout"
     assert 0.4 < time.monotonic() - begin < 0.5 + SLACK_S
+
+
+def test_a_handshake_through_a_proxy(tmp_path: Path) -> None:
+    """The address is the host's, and not that of the proxy, which ssl-info would tell everybody."""
+    with real_proxy() as proxy, server(servers.shows(IDENTITY)) as port:
+        file = proxy.file(tmp_path, "net", "socks5", "always")
+        settings = Settings(hosts=f"{HOST}={ADDRESS}", egress_allow=f"{ADDRESS}/32", egress_proxy_file=file)
+        assert shaken(WorkerPorts(settings, ChildPool()), port).address == ADDRESS
+        assert proxy.asked == [(ADDRESS, port)]
 
 
 def test_nobody_listens(ports: WorkerPorts) -> None:

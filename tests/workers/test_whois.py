@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from compose.sandbox.upstream_server import Upstreams
 from jobs.ports import Context
 from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import BlockedAddress, Failed, Ok, UpstreamFailed
-from shared.settings.service import InvalidSetting, Settings
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 from tests.time_limits import SLACK_S
 from tests.workers.servers import ADDRESS, server
 from workers.adapters import whois as adapter
@@ -90,7 +91,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         each.close()
 
 
-def call(ports: WorkerPorts, domain: str) -> dict[str, Any] | Failed:
+def call(ports: WorkerPorts, domain: str) -> Any:
     outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", ports))
     return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
 
@@ -305,3 +306,51 @@ def test_a_bootstrap_file_that_is_wrong_stops_the_worker(tmp_path: Path) -> None
         (tmp_path / "wrong.json").write_text(text)
         with pytest.raises(InvalidSetting, match="COINSLOT_RDAP_BOOTSTRAP"):
             WorkerPorts(Settings(rdap_bootstrap=str(tmp_path / "wrong.json")), ChildPool())
+
+
+@pytest.fixture(scope="module")
+def sandbox(upstreams: Upstreams) -> WorkerPorts:
+    """As a worker of the sandbox has it: with servers of both protocols, and an authority."""
+    settings = {PREFIX + name: value for name, value in upstreams.settings.items()}
+    return WorkerPorts(Settings.from_env({**settings, f"{PREFIX}NOW": "2026-11-21T15:00:00Z"}), ChildPool())
+
+
+@pytest.mark.parametrize(
+    ("domain", "reason", "retryable"),
+    [
+        ("example.dev", "no_whois_server", False),
+        ("foo.nosuchtld", "no_whois_server", False),
+        ("example.info", "rate_limited", True),
+        ("busy.app", "rate_limited", True),
+        ("elsewhere.app", "bad_content", True),
+        ("lost.app", "bad_content", True),
+    ],
+)
+def test_what_fails(sandbox: WorkerPorts, domain: str, reason: str, *, retryable: bool) -> None:
+    """A top-level domain without a server, one that does not exist, servers that have had enough, a redirect to a host that is
+    not in the bootstrap file, and a 404 of something else than RDAP."""
+    outcome = call(sandbox, domain)
+    assert isinstance(outcome, Failed)
+    assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, retryable)
+
+
+def test_rdap(sandbox: WorkerPorts) -> None:
+    """Over TLS with the sandbox's authority: where IANA names no WHOIS server, and where that server refuses."""
+    found = call(sandbox, "www.example.app")
+    assert (found["source"], found["registered"], found["registrar"]) == ("rdap", True, "Example Registrar, Inc.")
+    assert (found["daysUntilExpiry"], found["nameServers"]) == (161, ["a.iana-servers.net", "b.iana-servers.net"])
+    assert (found["whoisServer"], found["serversQueried"][1:]) == ("", ["rdap.registry.example.net"])
+    assert json.loads(found["raw"])["objectClassName"] == "domain"
+    busy = call(sandbox, "example.biz")
+    assert (busy["source"], busy["registered"], busy["whoisServer"]) == ("rdap", True, "whois.busy.example.net")
+    free, bare, reserved = (call(sandbox, f"{name}.app") for name in ("free", "bare", "reserved"))
+    assert (free["registered"], free["registeredReason"]) == (False, None)
+    assert (bare["registered"], bare["raw"]) == (False, "")
+    assert (reserved["registered"], reserved["registeredReason"]) == (None, "reserved")
+
+
+def test_a_redirect_to_a_known_server_is_followed(sandbox: WorkerPorts) -> None:
+    """Here to the record of another name, which proves nothing."""
+    moved = call(sandbox, "moved.app")
+    assert (moved["registered"], moved["registeredReason"]) == (None, "unclear")
+    assert json.loads(moved["raw"])["ldhName"] == "example.app"

@@ -15,7 +15,7 @@ from shared.x402.networks import XRPL_RLUSD
 from shared.x402.xrpl_keys import address
 from tests.each import each
 from workers.adapters import xrpl_entries
-from workers.adapters.xrpl_entries import READ_ERRORS, contiguous_from, trust_line, xrp_to_drops
+from workers.adapters.xrpl_entries import READ_ERRORS, contiguous_from, held, trust_line, xrp_to_drops
 
 RLUSD = XRPL_RLUSD["xrpl:0"]
 WALLET, FRIEND, MAKER, COPYCAT = (address(bytes([number]) * 20) for number in (1, 2, 3, 4))
@@ -322,8 +322,44 @@ def test_what_is_no_reserve(written: object) -> None:
 def test_a_line_is_frozen_from_either_side(setting: str) -> None:
     """Settings that are off are left out."""
     written = {"balance": "1", "limit": "5"}
-    plain = trust_line(written, is_globally_frozen=False, needs_authorization=False)
-    assert (plain.is_frozen, plain.no_ripple, plain.is_authorized) == (False, False, True)
-    assert trust_line({**written, setting: True}, is_globally_frozen=False, needs_authorization=False).is_frozen
-    assert trust_line(written, is_globally_frozen=True, needs_authorization=False).is_frozen
-    assert not trust_line(written, is_globally_frozen=False, needs_authorization=True).is_authorized
+    usual = {"is_globally_frozen": False, "needs_authorization": False, "allows_clawback": False}
+    plain = trust_line(written, **usual)
+    assert (plain.is_frozen, plain.no_ripple, plain.is_authorized, plain.allows_clawback) == (False, False, True, False)
+    assert trust_line({**written, setting: True}, **usual).is_frozen
+    assert trust_line(written, **{**usual, "is_globally_frozen": True}).is_frozen
+    assert not trust_line(written, **{**usual, "needs_authorization": True}).is_authorized
+    assert trust_line(written, **{**usual, "allows_clawback": True}).allows_clawback
+
+
+@each(
+    ("kind", "fields", "promised"),
+    [
+        ("EscrowCreate", {"Amount": "5000000"}, Amount(Decimal(5), "XRP", None)),
+        ("EscrowCreate", {"Amount": rlusd("2.5")}, Amount(Decimal("2.5"), "RLUSD", RLUSD.issuer)),
+        ("EscrowCreate", {"Amount": {"mpt_issuance_id": MPT, "value": "7"}}, Amount(Decimal(7), MPT, None)),
+        ("CheckCreate", {"SendMax": rlusd("9", COPYCAT)}, Amount(Decimal(9), RLUSD.currency, COPYCAT)),
+        ("PaymentChannelCreate", {"Amount": "1"}, Amount(Decimal("0.000001"), "XRP", None)),
+        ("CheckCreate", {"SendMax": "1", "meta": {"TransactionResult": "tecNO_DST"}}, None),
+        ("Payment", {"Amount": "1"}, None),
+    ],
+)
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_is_promised_has_not_arrived(version: int, kind: str, fields: Json, promised: Amount | None) -> None:
+    """An escrow, a check and a payment channel deliver nothing when they are made."""
+    found = read(entry(kind, [FEE], version, Destination=FRIEND, **fields))
+    assert found.promised == promised
+    assert found.delivered is None or kind == "Payment"
+
+
+@each(
+    ("changes", "amount"),
+    [
+        ({}, Amount(Decimal(3), "USD", MAKER)),
+        ({"balance": "0"}, Amount(Decimal(0), "USD", MAKER)),
+        ({"balance": "0", "limit": "0"}, None),
+        ({"balance": "-3"}, None),
+    ],
+)
+def test_what_is_held_by_a_line(changes: Json, amount: Amount | None) -> None:
+    """Nothing where the account is the issuer, and nothing where somebody else has opened a line for it."""
+    assert held({"account": MAKER, "currency": "USD", "balance": "3", "limit": "9", **changes}) == amount

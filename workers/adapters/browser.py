@@ -122,6 +122,12 @@ class ChromiumBrowser:
         except CancelledError:
             raise DeadlineExceeded("The worker ends.") from None
 
+    def refused(self, url: PublicUrl, page: RenderedPage) -> bool:
+        """Note a refusal, as the port says."""
+        route = self._connector.route(url.host)
+        route.number = page.exit
+        return route.refused()
+
     def _check(self) -> None:
         assert self._pool is not None
         warming = self._submit(self._pool.warm_up())

@@ -27,6 +27,7 @@ from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, CaptionTrack, Pages
 from jobs.youtube.videos import SITE
 from shared.outcome import BlockedAddress, UpstreamFailed
+from workers.egress.exits import Route
 from workers.egress.upstreams import FAILING, Upstreams
 
 MAX_PAGE_BYTES = 4 << 20
@@ -74,6 +75,7 @@ FINAL = frozenset({"captions_disabled", "language_not_available", "no_captions",
 _BLOCKED = "blocked"
 """YouTube refuses this service's address, not one video's captions. Callers see `rate_limited`. Other videos may still work: as
 with other failures, several in a row open the circuit."""
+_REFUSALS = frozenset({_BLOCKED, "rate_limited"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _FORWARDED = ("Accept-Language", "Content-Type", "Cookie")
 
@@ -83,6 +85,8 @@ class YouTubeCaptions:
 
     Args:
         base: the URL that replaces https://www.youtube.com.
+        route: gives the route of the next requests. A fetch that YouTube refuses is made once more by the next exit
+            (workers/egress/exits.py).
     """
 
     def __init__(
@@ -90,11 +94,13 @@ class YouTubeCaptions:
         pages: Pages,
         *,
         base: str,
+        route: Callable[[], Route],
         upstreams: Upstreams | None = None,
         on_open: Callable[[float], None] | None = None,
     ) -> None:
         self._pages = pages
         self._base = base
+        self._route = route
         self._upstreams = upstreams or Upstreams(
             at_once=AT_ONCE,
             failures=8,
@@ -114,6 +120,12 @@ class YouTubeCaptions:
         """
         try:
             with self._upstreams.slot("YouTube", deadline=deadline):
+                route = self._route()
+                try:
+                    return _fetched(_GuardedAdapter(self._pages, self._base, deadline), video_id, choose)
+                except UpstreamFailed as refused:
+                    if refused.reason not in _REFUSALS or not route.refused():
+                        raise
                 return _fetched(_GuardedAdapter(self._pages, self._base, deadline), video_id, choose)
         except UpstreamFailed as failure:
             if failure.reason == _BLOCKED:

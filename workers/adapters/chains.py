@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
-from jobs.ports.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
+from jobs.ports.chains import CHAIN_IDS, MAX_READS, Call, Chain, ChainCall, ChainRead, Code
 from shared.outcome import UpstreamFailed
-from workers.adapters.chain_constants import Constants
 from workers.adapters.chain_node import Behind, Node, gaps
 from workers.adapters.chain_share import MOST, ThreadShares
+from workers.adapters.expiring_cache import ExpiringCache
 from workers.egress.upstreams import FAILING, Upstreams
 
 WITHIN_S = 10.0
@@ -29,6 +30,17 @@ AGAIN_AFTER_S = 0.4
 """Behind one URL are many nodes: the next one may have the block already."""
 _FUTURE_S = 15
 _HEDGING_THREADS = 2 * MOST
+
+MAX_AGE_S = 3600.0
+MAX_BYTES = 16 * 1024 * 1024
+"""Of all answers that are kept."""
+
+MAX_ANSWER_BYTES = 32 * 1024
+"""Of one that is kept: code has 24 KB at most. A few tokens with names of a megabyte would leave no room for others."""
+
+_ENTRY_BYTES = 500
+"""What an entry takes beside its answer."""
+_DELEGATION = b"\xef\x01\x00"
 
 
 class NodeChains:
@@ -181,3 +193,30 @@ def _first(asked: set[Future[ChainRead]]) -> ChainRead:
             except UpstreamFailed as failure:
                 failures.append(failure)
     raise next((failure for failure in failures if isinstance(failure, Behind)), failures[0])
+
+
+class Constants:
+    """Answers to calls that say of themselves that they are constant. Thread-safe.
+
+    Nothing empty is kept, because what is not there yet may come, and no delegation, because an account may change it. Nor is
+    what is too long for a name or for code.
+
+    Args:
+        now: monotonic seconds.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._cache: ExpiringCache[ChainCall, bytes] = ExpiringCache(MAX_BYTES, now)
+
+    def get(self, call: ChainCall) -> bytes | None:
+        """The answer of the last hour."""
+        kept = self._cache.get(call)
+        return kept[0] if kept else None
+
+    def put(self, call: ChainCall, answer: Any) -> None:
+        """Keep it, if it is one to keep."""
+        if not isinstance(call, Call | Code) or not call.is_constant or not isinstance(answer, bytes) or not answer:
+            return
+        if len(answer) > MAX_ANSWER_BYTES or (isinstance(call, Code) and answer.startswith(_DELEGATION)):
+            return
+        self._cache.put(call, answer, size=len(answer) + _ENTRY_BYTES, lifetime_s=MAX_AGE_S)

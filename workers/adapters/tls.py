@@ -97,7 +97,7 @@ class _Attempt:
         self._tls.set_app_data(self._states)
         self._tls.set_connect_state()
         self._socket = connector.connect(host, port, deadline=deadline)
-        self._address: str = self._socket.getpeername()[0]
+        self._address, _ = self._socket.target
 
     def __enter__(self) -> _Attempt:
         return self

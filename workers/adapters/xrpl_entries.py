@@ -20,6 +20,13 @@ READ_ERRORS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError,
 DROPS = 10**6
 
 _PARTIAL_PAYMENT = 0x00020000
+_PROMISES = {
+    "CheckCreate": "SendMax",
+    "EscrowCreate": "Amount",
+    "PaymentChannelCreate": "Amount",
+    "PaymentChannelFund": "Amount",
+}
+"""The transactions that put an amount aside for somebody, and the field that has it."""
 _MAX_DIGITS = 100
 _MAX_DROPS = 10**17
 _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII)
@@ -40,6 +47,7 @@ def transaction(entry: Json, address: str, token: XrplToken) -> Transaction:
     xrp, held = balance_changes(meta, address, token)
     result = _matching(_RESULT, meta["TransactionResult"])
     delivered, is_partial = _delivered(body, meta, token) if result == "tesSUCCESS" else (None, False)
+    promise = _PROMISES.get(body["TransactionType"]) if result == "tesSUCCESS" else None
     return Transaction(
         hash=_matching(_HASH, entry.get("hash") or body["hash"]),
         type=_matching(_TYPE, body["TransactionType"]),
@@ -53,6 +61,7 @@ def transaction(entry: Json, address: str, token: XrplToken) -> Transaction:
         peer=_peer(body),
         fee=drops(body["Fee"]),
         delivered=delivered,
+        promised=_amount(body[promise], token) if promise else None,
         is_partial=is_partial,
         xrp=_bounded(xrp),
         rlusd=_bounded(held),
@@ -86,7 +95,7 @@ def balance_changes(meta: Json, address: str, token: XrplToken) -> tuple[Decimal
     return xrp, held
 
 
-def trust_line(line: Json, *, is_globally_frozen: bool, needs_authorization: bool) -> TrustLine:
+def trust_line(line: Json, *, is_globally_frozen: bool, needs_authorization: bool, allows_clawback: bool) -> TrustLine:
     """One entry of `account_lines`, seen from its holder. Settings that are off may be left out."""
     frozen = ("freeze", "freeze_peer", "deep_freeze", "deep_freeze_peer")
     return TrustLine(
@@ -95,7 +104,16 @@ def trust_line(line: Json, *, is_globally_frozen: bool, needs_authorization: boo
         is_frozen=is_globally_frozen or any(line.get(name) is True for name in frozen),
         no_ripple=line.get("no_ripple") is True,
         is_authorized=not needs_authorization or line.get("peer_authorized") is True,
+        allows_clawback=allows_clawback,
     )
+
+
+def held(line: Json) -> Amount | None:
+    """What an account holds by an entry of `account_lines`; None when it holds nothing and lets nothing come."""
+    value = decimal(line["balance"])
+    if value < 0 or (not value and not decimal(line["limit"])):
+        return None
+    return Amount(value, _matching(_CURRENCY, line["currency"]), _address(line["account"]))
 
 
 def contiguous_from(complete_ledgers: object, last: int) -> int | None:

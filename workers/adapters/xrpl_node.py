@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from jobs.ports.xrpl import History, Point, Transaction, TrustLine, WalletState
+from jobs.ports.xrpl import Amount, History, Point, Transaction, TrustLine, WalletState
 from shared.nodes.connections import NodeFailed
 from shared.nodes.xrpl_rpc import XrplError, XrplRpc
 from shared.outcome import UpstreamFailed
@@ -19,12 +19,14 @@ REQUEST_S = 4.0
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """A page of 100 transactions has some 400 KB; those of a market maker have ten times that."""
 PAGE = 100
+LINES = 400
+"""Of trust lines in a page: the most that a node gives."""
 MAX_PAGES = 12
 """Of transactions, or of trust lines to one issuer."""
 STALE_S = 60
 """A ledger is validated every four seconds or so. A node whose newest is older is behind, or cut off."""
 
-_GLOBAL_FREEZE, _REQUIRES_AUTHORIZATION = 0x00400000, 0x00040000
+_GLOBAL_FREEZE, _REQUIRES_AUTHORIZATION, _CLAWBACK = 0x00400000, 0x00040000, 0x80000000
 _THROTTLED = {429, 503}
 _REASONS = {
     "amendmentBlocked": "stale_ledger",
@@ -94,6 +96,7 @@ class RippledNode:
         _, newest = self._server(deadline, at_least)
         ledger = whole(newest["seq"])
         account = self._account(address, ledger, deadline)
+        line, tokens = self._held(address, ledger, deadline) if account else (None, ())
         return WalletState(
             ledger=ledger,
             base_fee=xrpl_entries.xrp_to_drops(newest["base_fee_xrp"]),
@@ -102,7 +105,8 @@ class RippledNode:
             is_activated=account is not None,
             balance=xrpl_entries.drops(account["Balance"]) if account else 0,
             owner_count=whole(account["OwnerCount"]) if account else 0,
-            line=self._line(address, ledger, deadline) if account else None,
+            line=line,
+            tokens=tokens,
         )
 
     def _history(self, address: str, after: Point, through: int, most: int, deadline: float) -> History:
@@ -173,35 +177,43 @@ class RippledNode:
             raise ValueError("another account, or another ledger")
         return data
 
-    def _line(self, address: str, ledger: int, deadline: float) -> TrustLine | None:
-        """The account's line to the issuer of the token."""
-        for line in self._lines(address, ledger, deadline):
-            if line["currency"] == self._token.currency and line["account"] == self._token.issuer:
-                issuer = self._account(self._token.issuer, ledger, deadline)
-                flags = whole(issuer["Flags"]) if issuer else 0
-                return xrpl_entries.trust_line(
-                    line,
-                    is_globally_frozen=bool(flags & _GLOBAL_FREEZE),
-                    needs_authorization=bool(flags & _REQUIRES_AUTHORIZATION),
-                )
-        return None
+    def _held(self, address: str, ledger: int, deadline: float) -> tuple[TrustLine | None, tuple[Amount, ...]]:
+        """The account's line to the issuer of the token, and the other tokens of its first page of lines."""
+        pages = self._lines(address, ledger, deadline)
+        lines, is_all = next(pages)
+        own = next(filter(self._is_own, lines), None)
+        tokens = [xrpl_entries.held(line) for line in lines if not self._is_own(line)]
+        if own is None and not is_all:
+            pages = self._lines(address, ledger, deadline, peer=self._token.issuer)
+            own = next((line for lines, _ in pages for line in lines if self._is_own(line)), None)
+        found = self._line(own, ledger, deadline) if own else None
+        return found, tuple(token for token in tokens if token is not None)
 
-    def _lines(self, address: str, ledger: int, deadline: float) -> Iterator[Json]:
+    def _is_own(self, line: Json) -> bool:
+        return (line["currency"], line["account"]) == (self._token.currency, self._token.issuer)
+
+    def _line(self, line: Json, ledger: int, deadline: float) -> TrustLine:
+        issuer = self._account(self._token.issuer, ledger, deadline)
+        flags = whole(issuer["Flags"]) if issuer else 0
+        return xrpl_entries.trust_line(
+            line,
+            is_globally_frozen=bool(flags & _GLOBAL_FREEZE),
+            needs_authorization=bool(flags & _REQUIRES_AUTHORIZATION),
+            allows_clawback=bool(flags & _CLAWBACK),
+        )
+
+    def _lines(self, address: str, ledger: int, deadline: float, **peer: str) -> Iterator[tuple[list[Json], bool]]:
+        """Pages of trust lines, and whether each is the last one."""
         more: Json = {}
         for _ in range(MAX_PAGES):
             page = self._ask(
-                "account_lines",
-                deadline,
-                account=address,
-                peer=self._token.issuer,
-                ledger_index=ledger,
-                limit=400,
-                **more,
+                "account_lines", deadline, account=address, ledger_index=ledger, limit=LINES, **peer, **more
             )
             if page["account"] != address or page["ledger_index"] != ledger:
                 raise ValueError("another account, or another ledger")
-            yield from page["lines"]
-            if page.get("marker") is None:
+            is_last = page.get("marker") is None
+            yield page["lines"], is_last
+            if is_last:
                 return
             more = {"marker": page["marker"]}
         raise ValueError("pages without end")

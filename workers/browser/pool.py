@@ -119,7 +119,8 @@ class BrowserPool:
         slot, address = browser.take()
         page = Page(browser, with_images=area is not None)
         ended = contextlib.ExitStack()
-        job = ended.enter_context(self._proxy.serving(Job(seconds=min(JOB_S, deadline - time.monotonic())), slot))
+        seconds = min(JOB_S, deadline - time.monotonic())
+        job = ended.enter_context(self._proxy.serving(Job(self._proxy.route(url.host), seconds), slot))
         try:
             try:
                 async with asyncio.timeout(max(1.0, deadline - RESERVED_S - time.monotonic())):

@@ -104,6 +104,7 @@ class _Rendering:
             requests=max(0, self._page.requests),
             received_bytes=self._job.received_bytes,
             timed_out=stopped is not Stop.RESTED,
+            exit=self._job.route.number if self._job.route else 0,
         )
 
     async def _navigate(self, url: str) -> None:

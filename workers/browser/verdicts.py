@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
+from shared.outcome import UNAVAILABLE, BlockedAddress, JobFailure, Unavailable, UpstreamFailed
 from workers.browser.page import Page, host_of
 from workers.egress.allowance import REASONS, Job
+from workers.egress.connect import NO_WAY
 
 _BY_REFUSAL = {
     "bad_request": "blocked_address",
@@ -111,4 +112,6 @@ def _refusal(url: str, job: Job) -> JobFailure | None:
     means = _BY_REFUSAL.get(reason, reason if reason in REASONS else "connection_refused")
     if means == "blocked_address":
         return BlockedAddress("The page, or what it leads to, is at an address that is not public.")
+    if means == UNAVAILABLE:
+        return Unavailable(NO_WAY)
     return failed(means, is_final=host in job.absent)

@@ -6,6 +6,8 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
+from workers.egress.exits import Route
+
 REASONS = {
     "bad_request": 400,
     "blocked_address": 403,
@@ -16,6 +18,7 @@ REASONS = {
     "bad_content": 502,
     "connection_refused": 502,
     "dns_failure": 502,
+    "unavailable": 502,
 }
 """Every reason why the proxy refuses a request, and its HTTP status."""
 
@@ -34,6 +37,7 @@ class Job:
     """What one job may do.
 
     Attributes:
+        route: of its connections.
         seconds: time limit, from now.
         bytes: limit for both directions, bodies and tunnels.
         hosts: limit for different hosts. It counts hosts that do not exist: every DNS query may carry data out.
@@ -43,6 +47,7 @@ class Job:
         exhausted: the reason that names the reached limit, or None.
     """
 
+    route: Route | None = None
     seconds: float = 25.0
     requests: int = 200
     hosts: int = 20

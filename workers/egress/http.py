@@ -10,16 +10,19 @@ import socket
 import ssl
 import zlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import httpcore
 
+from jobs import http_status
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Page
 from jobs.site import Site
 from shared.observability.metrics import metrics
-from shared.outcome import BlockedAddress, UpstreamFailed
+from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from workers.egress.connect import Connector
+from workers.egress.connection import Connection
 from workers.egress.deadline import left_s
 from workers.egress.decoding import decoded
 
@@ -92,7 +95,44 @@ class HttpClient:
         *,
         follows: bool,
     ) -> Page:
-        stream = _Stream(self._connector.connect(url.host, url.port, deadline=deadline), deadline)
+        """Send a request, and once more by another exit (workers/egress/exits.py) when the site refuses the first one."""
+        route = self._connector.route(url.host)
+        connect = partial(self._connector.connect, url.host, url.port, deadline=deadline, route=route)
+
+        def sent(connection: Connection) -> Page:
+            return self._sent(connection, method, url, limit_bytes, deadline, headers, content, follows=follows)
+
+        connection = connect()
+        try:
+            page = sent(connection)
+        except UpstreamFailed as failure:
+            # Whether a lost request of another method was done is not known.
+            if failure.reason != "connection_refused" or method != "GET" or not route.refused():
+                raise
+            return sent(connect())
+        if page.status not in http_status.REFUSALS or not route.refused():
+            return page
+        try:
+            second = sent(connect())
+        except JobFailure:
+            return page
+        if second.status in http_status.REFUSALS:
+            route.refused()
+        return second
+
+    def _sent(
+        self,
+        connection: Connection,
+        method: str,
+        url: PublicUrl,
+        limit_bytes: int,
+        deadline: float,
+        headers: Mapping[str, str] | None,
+        content: bytes | None,
+        *,
+        follows: bool,
+    ) -> Page:
+        stream = _Stream(connection, deadline)
         try:
             if url.scheme == "https":
                 stream.secure(self._trust, url.host)

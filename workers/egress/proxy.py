@@ -2,7 +2,7 @@
 
     proxy = Proxy(connector, site)
     slot = await proxy.listen(listening)  # a socket, which may be of another network namespace
-    with proxy.serving(Job(), slot) as job:
+    with proxy.serving(Job(proxy.route("site.example.com")), slot) as job:
         ...  # whatever connects to the socket belongs to the job
     job.refusals  # reasons of refused requests, by host
 
@@ -30,6 +30,8 @@ from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from workers.egress.allowance import Job, Refused, Slot
 from workers.egress.connect import Connector
+from workers.egress.connection import Connection
+from workers.egress.exits import Route
 from workers.egress.peer import Peer, passed_on
 
 HEAD_S = 10.0
@@ -59,6 +61,10 @@ class Proxy:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="egress")
         self._own: set[tuple[str, int]] = set()
         self._open: set[asyncio.Task[None]] = set()
+
+    def route(self, site: str) -> Route:
+        """The route of a job whose page is of this host."""
+        return self._connector.route(site)
 
     async def listen(self, listening: socket.socket) -> Slot:
         """Listen on a socket for one job at a time. Close the slot at the end."""
@@ -151,7 +157,7 @@ class Proxy:
 
     async def _connected(self, url: PublicUrl, job: Job) -> Peer:
         deadline = min(job.deadline, time.monotonic() + CONNECT_S)
-        connect = functools.partial(self._connector.connect, url.host, url.port, deadline=deadline)
+        connect = functools.partial(self._connector.connect, url.host, url.port, deadline=deadline, route=job.route)
         made = self._threads.submit(connect)
         try:
             connected = await asyncio.wrap_future(made)
@@ -159,7 +165,7 @@ class Proxy:
             made.add_done_callback(_discard)  # a thread is not cancelled
             raise
         try:
-            if connected.getpeername()[:2] in self._own:
+            if connected.target in self._own:
                 raise BlockedAddress("The proxy does not call itself.")
             connected.setblocking(False)
             return Peer(h11.CLIENT, *await asyncio.open_connection(sock=connected), job.receive)
@@ -254,6 +260,6 @@ def _refusal(failure: NotPublic | JobFailure | Refused) -> Refused:
     return failure
 
 
-def _discard(made: Future[socket.socket]) -> None:
+def _discard(made: Future[Connection]) -> None:
     if not made.cancelled() and made.exception() is None:
         made.result().close()

@@ -14,9 +14,9 @@ import msgspec
 
 from facilitator import results
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.rails.evm import channel_calldata as calls
+from facilitator.rails.evm import calldata as calls
 from facilitator.rails.evm.account import SettlerAccount, Work
-from facilitator.rails.evm.channel_calldata import Row
+from facilitator.rails.evm.calldata import Row
 from facilitator.rails.evm.node import bytes_of, is_failure, number_of, value_of, view
 from facilitator.rails.evm.settlements import SETTLE_TIMEOUT_S, Settlements
 from facilitator.rails.evm.simulation import GAS_MARGIN, Simulator

@@ -15,12 +15,12 @@ from functools import partial
 
 from facilitator.json_rpc import NODE_ERRORS
 from facilitator.rails.evm.account import SettlerAccount, Work
+from facilitator.rails.evm.calldata import settling_call
 from facilitator.rails.evm.costs import Costs
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
 from facilitator.rails.evm.outcomes import Outcomes
-from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.settling import CannotSend

@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 from facilitator import results
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.rails.evm.code_changes import changed_accounts
 from facilitator.rails.evm.costs import Costs
 from facilitator.rails.evm.evidence import Authorizations, proves_payment
 from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.isolation import Isolation
-from facilitator.rails.evm.node import number_of
+from facilitator.rails.evm.node import bytes_of, number_of
 from facilitator.rails.evm.reorgs import ReorgMonitor
 from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import CannotSend
+from shared.nodes.json_rpc import Call, RpcError
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Evidence
 
 log = logging.getLogger(__name__)
+
+BLOCKS = 64
+"""How far back a change counts. A node has the state of 128 blocks at least."""
 
 
 class Outcomes:
@@ -157,3 +160,35 @@ class Outcomes:
         self._tasks.discard(task)
         if not task.cancelled() and isinstance(error := task.exception(), NODE_ERRORS):
             log.warning("a payment's end: %s", type(error).__name__)
+
+
+async def changed_accounts(node: JsonRpcNode, accounts: Iterable[str], block: int) -> set[str]:
+    """The accounts that have code, or whose nonce has gone up in the BLOCKS blocks before `block` or since.
+
+    Each authorization that puts code on an account or takes it off raises the account's nonce (EIP-7702). A
+    transaction that the account sends does so, too. An account of which the node says nothing is left out.
+
+    Raises what is in NODE_ERRORS.
+    """
+    asked = list(dict.fromkeys(accounts))
+    earlier = hex(max(0, block - BLOCKS))
+    answers = await node.ask_all(
+        [
+            call
+            for account in asked
+            for call in (
+                Call("eth_getCode", (account, "latest")),
+                Call("eth_getTransactionCount", (account, earlier)),
+                # Some nodes show a preconfirmed transaction here only.
+                Call("eth_getTransactionCount", (account, "pending")),
+            )
+        ]
+    )
+    shown = zip(asked, answers[::3], answers[1::3], answers[2::3], strict=True)
+    return {account for account, code, before, now in shown if _has_changed(code, before, now)}
+
+
+def _has_changed(code: Any, before: Any, now: Any) -> bool:
+    if not isinstance(code, RpcError) and bytes_of(code):
+        return True
+    return not isinstance(before, RpcError) and not isinstance(now, RpcError) and number_of(before) < number_of(now)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.node_failures import NodeFailures
+from facilitator.balance import ETH, BalanceMonitor
+from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode, NodeFailures
 from facilitator.rail import Rail
 from facilitator.rails.evm.account import SettlerAccount
-from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
 from facilitator.rails.evm.channels import ChannelRelay
 from facilitator.rails.evm.costs import Costs
@@ -23,7 +24,7 @@ from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.isolation import Isolation
-from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.journal import Journal, refuse_other_layout
 from facilitator.rails.evm.node import bytes_of, number_of
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.prices import Prices
@@ -35,15 +36,20 @@ from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import CannotStart
 from shared.nodes.json_rpc import Call
-from shared.settings.service import InvalidSetting
+from shared.settings.rails import EvmRailSettings, configured_token
+from shared.settings.secret_files import read_key
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import evm, evm_channel, evm_channel_ids, settlement_cost
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
-from shared.x402.networks import EvmToken
+from shared.x402.networks import EVM_USDC, EvmToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Verification
 
 log = logging.getLogger(__name__)
 
+SETTLEMENT_GAS = 100_000
+"""The gas that one settlement may take."""
+READ_EVERY_S, READ_SOON_S = 60.0, 5.0
 WATCH_EVERY_S = 2.0
 READ_PRICE_EVERY_S = 10.0
 """While nothing is settled. A settlement reads a price that is older than PRICE_AGE_S."""
@@ -67,6 +73,7 @@ class EvmRail(Rail[EvmAuthorization]):
         spacing_s: between two transactions.
         finality: of facilitator/rails/evm/finality.py.
         journal: file of what is under way; None: there is none.
+        factories: contracts, in lower case, that may deploy a wallet with its first payment.
         channels_of: the recipient whose channels are served, too; empty: none are.
     """
 
@@ -87,15 +94,26 @@ class EvmRail(Rail[EvmAuthorization]):
         finality: str = INCLUDED,
         journal: Path | None = None,
         channels_of: str = "",
+        factories: frozenset[str] = frozenset(),
     ) -> None:
-        self.token = token
+        self.token, self.network = token, token.network
+        self._factories = factories
         # What reads the chain.
         self._node = node = JsonRpcNode(rpc_url)
         self._signer = signer = Signer(settler_key, token.chain_id)
         self._authorizations = Authorizations(node, token)
         self._simulator = Simulator(node, token, signer.address)
         self._prices = Prices(node, most_for_gas)
-        self._balance_monitor = balance_monitor(node, checksummed(signer.address), self._prices, low_balance)
+        self._balance_monitor = BalanceMonitor(
+            f"the settler account {checksummed(signer.address)}",
+            ETH,
+            shortage=": not enough for the gas of a settlement",
+            read=self._read_balance,
+            needed=lambda: SETTLEMENT_GAS * self._prices.last.bid().max_fee + self._prices.l1_fee.wei,
+            low=low_balance,
+            read_every_s=READ_EVERY_S,
+            read_soon_s=READ_SOON_S,
+        )
         # What is under way.
         arrivals: asyncio.Queue[Payment] = asyncio.Queue()
         self._in_flight = in_flight = InFlight()
@@ -135,11 +153,6 @@ class EvmRail(Rail[EvmAuthorization]):
         )
         if self._channels:
             self.schemes = (*self.schemes, evm_channel.SCHEME)
-        self._tasks: list[asyncio.Task[None]] = []
-
-    @property
-    def network(self) -> str:
-        return self.token.network
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -150,11 +163,6 @@ class EvmRail(Rail[EvmAuthorization]):
     def unavailable_reason(self) -> str:
         monitors = (self._balance_monitor, self._prices, self._reorg_monitor)
         return next((one.unavailable_reason for one in monitors if one.unavailable_reason), "")
-
-    @property
-    def balance(self) -> str:
-        """What the settler account has for gas."""
-        return self._balance_monitor.balance
 
     @property
     def terms(self) -> dict[str, Any] | None:
@@ -173,11 +181,11 @@ class EvmRail(Rail[EvmAuthorization]):
         chain_id = number_of(await self._node.ask("eth_chainId"))
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
-        if self._budget.largest > 1:
+        if self._budget.largest > 1 or self._factories:
             code = bytes_of(await self._node.ask("eth_getCode", MULTICALL3, "latest"))
             if keccak256(code) != MULTICALL3_HASH:
                 log.warning("%s has no Multicall3: payments are settled one by one", self.network)
-                self._budget.largest = 1
+                self._budget.largest, self._factories = 1, frozenset()
         if self._channels:
             contracts = (evm_channel_ids.CONTRACT, evm_channel_ids.COLLECTOR)
             codes = await self._node.ask_all([Call("eth_getCode", (one, "latest")) for one in contracts])
@@ -194,9 +202,7 @@ class EvmRail(Rail[EvmAuthorization]):
         await self._settlements.finish()
         if self._channels:
             await self._channels.finish()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._end_tasks()
         await self._node.close()
         self._journal.close()
 
@@ -223,7 +229,7 @@ class EvmRail(Rail[EvmAuthorization]):
             raise PaymentRefused("missing_eip712_domain")
         if not evm.is_payable(offer):
             raise PaymentRefused("invalid_payment_requirements")
-        return evm.check(offer, call.payment_payload.payload)
+        return evm.check(offer, call.payment_payload.payload, self._factories)
 
     async def _simulate(self, call: FacilitatorCall, payment: EvmAuthorization) -> None:
         simulated = Payment(payment)
@@ -241,6 +247,17 @@ class EvmRail(Rail[EvmAuthorization]):
         payer = authorization.get("from") if isinstance(authorization, dict) else None
         return payer if isinstance(payer, str) else None
 
+    async def _read_balance(self) -> int:
+        """The balance, and with it the price of gas and of data on L1."""
+        await self._prices.now()
+        questions = [
+            Call("eth_getBalance", (checksummed(self._signer.address), "latest")),
+            self._prices.l1_fee.question,
+        ]
+        balance, fee = await self._node.ask_all(questions)
+        self._prices.l1_fee.take(fee)
+        return number_of(balance)
+
     async def _watch(self) -> None:
         """Mend transactions that get into no block, and read the balance, whether or not somebody waits."""
         failures = NodeFailures(self.network, NODE_ERRORS)
@@ -255,3 +272,51 @@ class EvmRail(Rail[EvmAuthorization]):
                     self._balance_monitor.read_soon()
                 if self._balance_monitor.is_due:
                     await self._balance_monitor.read()
+
+
+def rail(settings: Settings, name: str) -> EvmRail:
+    """Raises InvalidSetting."""
+    own = settings.rails[name]
+    assert isinstance(own, EvmRailSettings)
+    return EvmRail(
+        configured_token(EVM_USDC, own.network, name),
+        own.rpc_url,
+        read_key(own.settler_key_file),
+        most_for_gas=_atomic(own.max_fee_gwei, 9),
+        low_balance=_atomic(own.low_balance_eth, 18),
+        ether_price=Fraction(repr(own.ether_price)),
+        cost_share=settings.cost_share,
+        batch=own.batch,
+        spacing_s=own.spacing_ms / 1000,
+        finality=own.finality,
+        journal=_journal(own, name),
+        channels_of=own.pay_to if own.has_channels else "",
+        factories=own.factories,
+    )
+
+
+def _journal(settings: EvmRailSettings, name: str) -> Path | None:
+    """The rail's journal; None when no file is set and none can be made beside the key.
+
+    Raises:
+        InvalidSetting: it cannot be written where the settings say, or was written by a version that this one does not
+            understand.
+    """
+    path = settings.journal_path
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        variable = f"COINSLOT_{name.upper()}_JOURNAL_FILE"
+        if settings.journal_file:
+            raise InvalidSetting(f"{variable}: {path} cannot be written: {error.strerror}") from None
+        log.warning(
+            "no journal, because %s cannot be written: %s. %s may name another file", path, error.strerror, variable
+        )
+        return None
+    refuse_other_layout(path)
+    return path
+
+
+def _atomic(amount: float, decimals: int) -> int:
+    """The amount in the smallest unit, exactly as the setting writes it."""
+    return int(Decimal(repr(amount)).scaleb(decimals))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from coincurve import PrivateKey
 
 from facilitator.rails.evm.transaction import Bid, Form, Sent
-from shared.x402.evm import address_of, keccak256
+from shared.x402.evm import RlpItem, address_of, keccak256, rlp
 
 _TYPE = b"\x02"
-_SHORT, _LIST, _LONG = 0x80, 0xC0, 55
-
-Item = bytes | int | Sequence["Item"]
 
 
 class Signer:
@@ -27,9 +22,19 @@ class Signer:
         self._chain_id = chain_id
         self.address = address_of(self._key.public_key)
 
-    def sign(self, *, number: int, to: str, data: bytes, gas: int, bid: Bid) -> bytes:
+    def sign(self, *, number: int, to: str, data: bytes, gas: int, bid: Bid, value: int = 0) -> bytes:
         """The transaction as it is sent. The same arguments always give the same bytes (RFC 6979)."""
-        fields: list[Item] = [self._chain_id, number, bid.tip, bid.max_fee, gas, bytes.fromhex(to[2:]), 0, data, []]
+        fields: list[RlpItem] = [
+            self._chain_id,
+            number,
+            bid.tip,
+            bid.max_fee,
+            gas,
+            bytes.fromhex(to[2:]),
+            value,
+            data,
+            [],
+        ]
         signature = self._key.sign_recoverable(keccak256(_TYPE + rlp(fields)), hasher=None)
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
         return _TYPE + rlp([*fields, signature[64], r, s])
@@ -37,20 +42,3 @@ class Signer:
     def form(self, sent: Sent, bid: Bid) -> Form:
         """A form of a transaction, which offers that much."""
         return Form.of(bid, self.sign(number=sent.number, to=sent.to, data=sent.data, gas=sent.gas, bid=bid))
-
-
-def rlp(item: Item) -> bytes:
-    """Ethereum's serialization (yellow paper, appendix B)."""
-    if isinstance(item, int):
-        item = item.to_bytes((item.bit_length() + 7) // 8, "big")
-    if isinstance(item, bytes):
-        return item if len(item) == 1 and item[0] < _SHORT else _head(_SHORT, len(item)) + item
-    content = b"".join(rlp(one) for one in item)
-    return _head(_LIST, len(content)) + content
-
-
-def _head(offset: int, length: int) -> bytes:
-    if length <= _LONG:
-        return bytes([offset + length])
-    size = length.to_bytes((length.bit_length() + 7) // 8, "big")
-    return bytes([offset + _LONG + len(size)]) + size

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from facilitator.json_rpc import NODE_ERRORS, JsonRpcNode
-from facilitator.rails.evm.calldata import authorization_state, balance_of, is_valid_signature
+from facilitator.rails.evm.calldata import (
+    aggregated_results,
+    authorization_state,
+    balance_of,
+    deploying_trial,
+    is_valid_signature,
+    settling_call,
+)
 from facilitator.rails.evm.node import bytes_of, is_failure, number_of, view
-from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Payment
 from shared.nodes.json_rpc import Call
+from shared.x402.erc6492 import deployment_of
 from shared.x402.evm import EvmAuthorization, authorization_digest
 from shared.x402.evm_channel import Deposit
 from shared.x402.exact import exact_offer
@@ -24,6 +32,8 @@ MEMBER_GAS = 85_000
 """What is allowed for a transfer in a group."""
 MAX_GAS = 400_000
 """What a transfer from a contract wallet may take. The common ones take up to 150,000."""
+MAX_DEPLOYING_GAS = 600_000
+"""What the first payment of a wallet may take that is deployed with it. Proxies of the common ones take up to 300,000."""
 GAS_MARGIN = 1.25
 """Between estimate and execution a token balance may become zero or stop being zero. That changes the gas by up to 20,000 of
 about 75,000."""
@@ -52,7 +62,8 @@ class Simulator:
     async def check(self, payments: Sequence[Payment]) -> list[Verdict]:
         """Check time windows, signatures and effects. Never raises.
 
-        Of payments that would settle it sets `gas`, `estimated`, `balance` and `is_isolated`.
+        Of payments that would settle it sets `gas`, `estimated`, `balance` and `is_isolated`, and takes the wrapper off the
+        signature of a wallet that is there.
         """
         verdicts: list[Verdict] = []
         now = int(time.time())
@@ -85,7 +96,12 @@ class Simulator:
             name=self._token.name,
             version=self._token.version,
         )
-        data = is_valid_signature(authorization_digest(offer, authorization), authorization.signature)
+        digest = authorization_digest(offer, authorization)
+        if deployment := deployment_of(authorization.signature):
+            to, tried = deploying_trial(self._token.address, authorization, deployment, digest)
+            trial = {"from": self._sender, "to": to, "data": "0x" + tried.hex(), "gas": hex(MAX_DEPLOYING_GAS)}
+            return code, balance, Call("eth_call", (trial, "latest"))
+        data = is_valid_signature(digest, authorization.signature)
         asked = {"to": authorization.payer, "data": "0x" + data.hex(), "gas": hex(MAX_GAS)}
         return code, balance, Call("eth_call", (asked, "latest"))
 
@@ -93,6 +109,16 @@ class Simulator:
         """Raises PaymentRefused, and what is in NODE_ERRORS."""
         authorization, has_code = payment.authorization, bool(bytes_of(code))
         failed = is_failure(called)
+        deployment = deployment_of(authorization.signature)
+        if deployment and has_code:  # it was deployed meanwhile: a second time could burn all gas
+            payment.authorization = dataclasses.replace(authorization, signature=deployment.signature)
+            (verdict,) = await self.check([payment])
+            if verdict is not None:
+                raise verdict
+            return
+        if deployment:
+            await self._judge_deploying(payment, [] if failed else aggregated_results(bytes_of(called)))
+            return
         if not authorization.signature_checked:
             if not has_code:
                 raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
@@ -111,12 +137,25 @@ class Simulator:
         payment.balance = int.from_bytes(bytes_of(balance))
         payment.is_isolated = payment.is_isolated or authorization.valid_before < now + NEAR_EXPIRY_S
 
-    async def _estimate(self, payment: Payment) -> None:
+    async def _judge_deploying(self, payment: Payment, results: list[tuple[bool, bytes]]) -> None:
+        """Of a wallet that is deployed with its payment. Raises PaymentRefused, and what is in NODE_ERRORS.
+
+        Args:
+            results: of the factory, of the wallet's own check, and of the transfer; empty when all of it failed.
+        """
+        (is_deployed, _), (_, said), (is_paid, _) = results if len(results) == 3 else [(False, b"")] * 3
+        if not is_deployed or not said:
+            raise PaymentRefused("smart_wallet_deployment_failed")
+        if said[:4] != _ERC1271_MAGIC:
+            raise PaymentRefused("invalid_exact_evm_payload_signature")
+        if not is_paid:
+            raise PaymentRefused(await self._reason(payment.authorization))
+        await self._estimate(payment, MAX_DEPLOYING_GAS)
+
+    async def _estimate(self, payment: Payment, most: int = MAX_GAS) -> None:
         authorization = payment.authorization
         try:
-            payment.estimated = number_of(
-                await self._node.ask("eth_estimateGas", self._transfer(authorization, MAX_GAS))
-            )
+            payment.estimated = number_of(await self._node.ask("eth_estimateGas", self._transfer(authorization, most)))
         except NODE_ERRORS as error:
             if not is_failure(error):
                 raise

@@ -16,20 +16,23 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from facilitator import results
-from facilitator.node_failures import NodeFailures
+from facilitator.balance import READ_EVERY_S, READ_SOON_S, SOL, BalanceMonitor
+from facilitator.json_rpc import NodeFailures
 from facilitator.rail import Rail
-from facilitator.rails.solana.balance import balance_monitor
 from facilitator.rails.solana.confirmations import Confirmations
 from facilitator.rails.solana.evidence import History, parse_id
 from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, SolanaNode, Status
 from facilitator.rails.solana.simulation import Verdict, reason_of, verdict_of
 from facilitator.settling import CannotSend, Settling
-from shared.settings.service import InvalidSetting
+from shared.settings.rails import configured_token
+from shared.settings.secret_files import read_key
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import solana
-from shared.x402.networks import SolanaToken
+from shared.x402.networks import SOLANA_USDC, SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana import SolanaAuthorization
 from shared.x402.solana_address import encode_base58
+from shared.x402.solana_layout import MAX_PRIORITY_FEE
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 
 log = logging.getLogger(__name__)
@@ -47,6 +50,10 @@ DEAD_AFTER_S = 120.0
 SENT_LIVES_S = 300.0
 """How long a sent transaction is remembered."""
 SILENT_AFTER_S = 30.0
+SETTLEMENT_LAMPORTS = 2 * 5_000 + MAX_PRIORITY_FEE
+"""The most that one settlement may cost: two signatures, and the highest priority fee that a payment may ask for."""
+RENT_EXEMPT_LAMPORTS = 890_880
+"""The network refuses a transaction that leaves its fee payer with less."""
 
 
 class SolanaRail(Rail[SolanaAuthorization]):
@@ -61,20 +68,24 @@ class SolanaRail(Rail[SolanaAuthorization]):
     node_errors = NODE_ERRORS
 
     def __init__(self, token: SolanaToken, rpc_url: str, settler_key: bytes, *, low_balance: int = 10_000_000) -> None:
-        self.token = token
+        self.token, self.network = token, token.network
         self._settler = Ed25519PrivateKey.from_private_bytes(settler_key)
         self._fee_payer = encode_base58(self._settler.public_key().public_bytes_raw())
         self._node = SolanaNode(rpc_url)
-        self._balance_monitor = balance_monitor(self._node, self._fee_payer, low_balance)
+        self._balance_monitor = BalanceMonitor(
+            f"the fee payer {self._fee_payer}",
+            SOL,
+            shortage=": not enough for the fee of a settlement",
+            read=lambda: self._node.balance(self._fee_payer),
+            needed=lambda: RENT_EXEMPT_LAMPORTS + SETTLEMENT_LAMPORTS,
+            low=low_balance,
+            read_every_s=READ_EVERY_S,
+            read_soon_s=READ_SOON_S,
+        )
         self._history = History(self._node, token)
         self._confirmations = Confirmations(self._node)
         self._settling = Settling[str]()
         self._sent: dict[str, float] = {}
-        self._watching: asyncio.Task[None] | None = None
-
-    @property
-    def network(self) -> str:
-        return self.token.network
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -91,11 +102,6 @@ class SolanaRail(Rail[SolanaAuthorization]):
             return f"its node has not answered for {self._node.silent_s:.0f} s"
         return reason
 
-    @property
-    def balance(self) -> str:
-        """What the fee payer has."""
-        return self._balance_monitor.balance
-
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         genesis = await self._node.genesis_hash()
@@ -103,14 +109,12 @@ class SolanaRail(Rail[SolanaAuthorization]):
         if served != self.network:
             raise InvalidSetting(f"the node serves {served}, not {self.network}")
         await self._balance_monitor.read()
-        self._watching = asyncio.create_task(self._watch())
+        self._tasks = [asyncio.create_task(self._watch())]
 
     async def stop(self) -> None:
         await self._settling.finish()
         await self._confirmations.stop()
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._end_tasks()
         await self._node.close()
 
     async def evidence(self, payment_id: str) -> Evidence | None:
@@ -252,3 +256,10 @@ class SolanaRail(Rail[SolanaAuthorization]):
             if self._balance_monitor.is_due:
                 with failures.swallowed():
                     await self._balance_monitor.read()
+
+
+def rail(settings: Settings, name: str) -> SolanaRail:
+    """Raises InvalidSetting."""
+    own = settings.solana
+    token = configured_token(SOLANA_USDC, own.network, name)
+    return SolanaRail(token, own.rpc_url, read_key(own.settler_key_file))

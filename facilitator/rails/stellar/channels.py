@@ -19,7 +19,7 @@ from stellar_sdk import Account, CreateAccount, InvokeHostFunction, Keypair, Tra
 from stellar_sdk import xdr as stellar_xdr
 from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus, SendTransactionStatus
 
-from facilitator.rails.stellar.balance import XLM
+from facilitator.balance import XLM
 from facilitator.rails.stellar.node import BASE_FEE, NODE_ERRORS, STROOPS, AccountState, StellarNode
 from facilitator.settling import CannotSend
 

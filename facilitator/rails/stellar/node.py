@@ -12,7 +12,6 @@ from stellar_sdk import (
     Account,
     Address,
     InvokeHostFunction,
-    Keypair,
     Operation,
     StrKey,
     TransactionBuilder,
@@ -24,6 +23,7 @@ from stellar_sdk.exceptions import SdkError
 from stellar_sdk.soroban_rpc import GetTransactionResponse, SendTransactionResponse, SimulateTransactionResponse
 from stellar_sdk.soroban_server_async import SorobanServerAsync
 
+from facilitator.rails.stellar.ledger_keys import account_key, nonce_key
 from shared.x402.networks import StellarToken
 from shared.x402.stellar import ledger_seconds
 
@@ -120,15 +120,8 @@ class StellarNode:
 
     async def accounts(self, names: Iterable[str]) -> dict[str, AccountState]:
         """The accounts that exist, by name."""
-        keys = [
-            stellar_xdr.LedgerKey(
-                stellar_xdr.LedgerEntryType.ACCOUNT,
-                account=stellar_xdr.LedgerKeyAccount(Keypair.from_public_key(name).xdr_account_id()),
-            )
-            for name in names
-        ]
         found = {}
-        for each in (await self.server.get_ledger_entries(keys)).entries or []:
+        for each in (await self.server.get_ledger_entries([account_key(name) for name in names])).entries or []:
             entry = stellar_xdr.LedgerEntryData.from_xdr(each.xdr).account
             assert entry is not None
             key = entry.account_id.account_id.ed25519
@@ -138,20 +131,14 @@ class StellarNode:
             found[name] = AccountState(entry.balance.int64 - reserve, entry.seq_num.sequence_number.int64)
         return found
 
+    async def spendable(self, name: str) -> int:
+        """The stroops that an account may spend; 0 where it does not exist."""
+        held = (await self.accounts([name])).get(name)
+        return held.stroops if held else 0
+
     async def nonce_used_in(self, payer: str, nonce: int) -> int | None:
         """The ledger in which the nonce was used; None when it was not used, or when its use has expired."""
-        key = stellar_xdr.LedgerKey(
-            stellar_xdr.LedgerEntryType.CONTRACT_DATA,
-            contract_data=stellar_xdr.LedgerKeyContractData(
-                Address(payer).to_xdr_sc_address(),
-                stellar_xdr.SCVal(
-                    stellar_xdr.SCValType.SCV_LEDGER_KEY_NONCE,
-                    nonce_key=stellar_xdr.SCNonceKey(stellar_xdr.Int64(nonce)),
-                ),
-                stellar_xdr.ContractDataDurability.TEMPORARY,
-            ),
-        )
-        answer = await self.server.get_ledger_entries([key])
+        answer = await self.server.get_ledger_entries([nonce_key(payer, nonce)])
         for entry in answer.entries or []:
             if entry.live_until_ledger is None or entry.live_until_ledger >= answer.latest_ledger:
                 return entry.last_modified_ledger

@@ -13,18 +13,19 @@ from stellar_sdk.exceptions import SdkError
 from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus
 
 from facilitator import results
-from facilitator.node_failures import NodeFailures
+from facilitator.balance import READ_EVERY_S, READ_SOON_S, XLM, BalanceMonitor
+from facilitator.json_rpc import NodeFailures
 from facilitator.rail import Rail
-from facilitator.rails.stellar.balance import balance_monitor
 from facilitator.rails.stellar.channels import Channels, Sent
 from facilitator.rails.stellar.evidence import Transfers, emitted, events_refusal, parse_id
-from facilitator.rails.stellar.node import IDLE_POLL_S, NODE_ERRORS, POLL_S, STROOPS, StellarNode
-from facilitator.rails.stellar.prices import Prices
+from facilitator.rails.stellar.node import BASE_FEE, IDLE_POLL_S, NODE_ERRORS, POLL_S, STROOPS, StellarNode
 from facilitator.rails.stellar.simulation import Simulator, expected_of
 from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key
-from shared.settings.service import InvalidSetting
+from shared.settings.rails import configured_token
+from shared.settings.secret_files import read_secret
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import stellar
-from shared.x402.networks import StellarToken
+from shared.x402.networks import STELLAR_USDC, StellarToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar import StellarAuthorization
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement
@@ -67,15 +68,22 @@ class StellarRail(Rail[StellarAuthorization]):
         low_balance: int = 5 * STROOPS,
         channels: int = CHANNELS,
     ) -> None:
-        self.token = token
+        self.token, self.network = token, token.network
         try:
             settler = Keypair.from_secret(settler_key)
         except (SdkError, ValueError):
             raise InvalidSetting("the settler's key is no secret key of Stellar's (S…)") from None
         self._node = StellarNode(token, rpc_url)
         self._prices = Prices(self._node, most_for_fee)
-        self._balance_monitor = balance_monitor(
-            self._node, settler.public_key, low=low_balance, most_for_fee=most_for_fee
+        self._balance_monitor = BalanceMonitor(
+            f"the settler account {settler.public_key}",
+            XLM,
+            shortage=" to spend: not enough for the fee of a settlement",
+            read=lambda: self._node.spendable(settler.public_key),
+            needed=lambda: most_for_fee,
+            low=low_balance,
+            read_every_s=READ_EVERY_S,
+            read_soon_s=READ_SOON_S,
         )
         self._simulator = Simulator(self._node, settler.public_key, most_for_fee)
         self._channels = Channels(self._node, settler, channels)
@@ -83,11 +91,6 @@ class StellarRail(Rail[StellarAuthorization]):
         self._settling = Settling[PaymentKey]()
         self._sent: dict[PaymentKey, Sent] = {}
         self._seen: dict[str, str] = {}
-        self._watching: asyncio.Task[None] | None = None
-
-    @property
-    def network(self) -> str:
-        return self.token.network
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -106,11 +109,6 @@ class StellarRail(Rail[StellarAuthorization]):
             return "its node does not answer"
         return self._balance_monitor.unavailable_reason or self._channels.unavailable_reason
 
-    @property
-    def balance(self) -> str:
-        """What the settler account may spend on fees."""
-        return self._balance_monitor.balance
-
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         passphrase = await self._node.passphrase()
@@ -118,15 +116,13 @@ class StellarRail(Rail[StellarAuthorization]):
             raise InvalidSetting(f"the node serves {passphrase!r}, not {self.token.passphrase!r}")
         await self._node.look()
         await self._read()
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch(), name="stellar-watch")
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(self._watch(), name="stellar-watch")]
 
     async def stop(self) -> None:
         await self._settling.finish()
         await self._channels.close()
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._end_tasks()
         await self._node.close()
 
     async def evidence(self, payment_id: str) -> Evidence | None:
@@ -237,3 +233,35 @@ class StellarRail(Rail[StellarAuthorization]):
             await self._channels.open()
         await self._balance_monitor.read()
         await self._prices.read()
+
+
+def rail(settings: Settings, name: str) -> StellarRail:
+    """Raises InvalidSetting."""
+    own = settings.stellar
+    token = configured_token(STELLAR_USDC, own.network, name)
+    return StellarRail(token, own.rpc_url, read_secret(own.settler_key_file))
+
+
+class Prices:
+    """The network's inclusion fee, as it was read last.
+
+    Args:
+        ceiling: stroops that one settlement may cost.
+    """
+
+    def __init__(self, node: StellarNode, ceiling: int) -> None:
+        self._node = node
+        self._ceiling = ceiling
+        self._price = BASE_FEE
+
+    async def read(self) -> None:
+        """Read the price. Raises what is in NODE_ERRORS."""
+        self._price = await self._node.inclusion_fee()
+
+    def inclusion_fee(self, resource_fee: int) -> int:
+        """Stroops for each of the two operations that a fee bump counts, so that a settlement stays below the ceiling.
+
+        It is never below the network's minimum: a call whose resource fee is at the ceiling costs two minimum fees more.
+        """
+        room = (self._ceiling - resource_fee) // 2
+        return max(BASE_FEE, min(self._price, room))

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 
-from facilitator.node_failures import NodeFailures
+from facilitator.json_rpc import NodeFailures
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 
 RIPPLE_EPOCH = 946_684_800

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from facilitator import json_rpc
-from facilitator.json_client import JsonClient
+from facilitator.json_rpc import JsonClient
 from shared.nodes.xrpl_rpc import Json, XrplError, request_of, result_of
 
 MOST_CONNECTIONS = 32

@@ -16,9 +16,10 @@ from facilitator.rails.xrpl.clock import STALE_AFTER_S, LedgerClock
 from facilitator.rails.xrpl.evidence import Outcome, Status, XrplLedger
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 from facilitator.settling import Settling
-from shared.settings.service import InvalidSetting
+from shared.settings.rails import configured_token
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import xrpl
-from shared.x402.networks import XrplToken
+from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, XrplToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement
 from shared.x402.xrpl import XrplAuthorization
@@ -49,18 +50,14 @@ class XrplRail(Rail[XrplAuthorization]):
     node_errors = NODE_ERRORS
 
     def __init__(self, tokens: Sequence[XrplToken], rpc_url: str) -> None:
-        (self._network,) = {token.network for token in tokens}
+        (self.network,) = {token.network for token in tokens}
         self._tokens = {token.currency: token for token in tokens}
         self._node = XrplNode(rpc_url)
-        self._clock = LedgerClock(self._node, self._network)
+        self._clock = LedgerClock(self._node, self.network)
         self._ledger = XrplLedger(self._node)
         self._admission = Admission(self._ledger, self._clock)
         self._settling = Settling[str]()
         self._sent: dict[str, int] = {}
-
-    @property
-    def network(self) -> str:
-        return self._network
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -71,6 +68,11 @@ class XrplRail(Rail[XrplAuthorization]):
     def unavailable_reason(self) -> str:
         silent = self._clock.silent_for_s
         return f"the node has shown no new ledger for {silent:.0f} s" if silent > STALE_AFTER_S else ""
+
+    @property
+    def balance(self) -> str:
+        """There is no account of ours."""
+        return ""
 
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
@@ -223,3 +225,9 @@ class XrplRail(Rail[XrplAuthorization]):
 
 def _sequence_used(payment: XrplAuthorization) -> PaymentRefused:
     return refused("ticket_not_available" if payment.ticket else "sequence_not_current")
+
+
+def rail(settings: Settings, name: str) -> XrplRail:
+    """Both tokens, whichever are offered. Raises InvalidSetting."""
+    own = settings.xrpl
+    return XrplRail([configured_token(table, own.network, name) for table in (XRPL_USDC, XRPL_RLUSD)], own.rpc_url)

@@ -6,11 +6,12 @@ canonical token only a symbol in letters of another script is a copy.
 
 from __future__ import annotations
 
-from functools import cache
+import unicodedata
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from jobs.engines.evm.known_tokens import KnownToken, known_tokens
-from jobs.engines.evm.lookalikes import readings, skeleton
+from jobs.engines.evm.text import clean
 from jobs.ports.chains import Chain
 
 Likeness = Literal["disguised", "name_and_symbol", "foreign_letters", "symbol", "name"]
@@ -18,6 +19,37 @@ NATIVE = KnownToken("", 18, "ETH", "Ether", "symbol")
 """The chain's own coin is no contract, so whatever is called so is none."""
 _SHORT = 3
 """Symbols with fewer letters are shared by honest tokens."""
+
+_SHAPES = {
+    "a": "аɑαᴀ4@ᎪꓮΑ",
+    "b": "ЬьвʙβВΒᏴꓐ8ß",
+    "c": "сϲᴄⅽСᏟꓚ¢",
+    "d": "ԁᴅⅾᎠꓓ",
+    "e": "еεᴇєЕΕᎬꓰ3€℮",
+    "f": "ſƒꜰꓝϜ",
+    "g": "ɡɢԍᏀꓖ",
+    "h": "һнʜНΗᎻꓧ",
+    "i": "іıιɪІΙᎥꓲӀǀ!¡",
+    "j": "јϳᴊЈᎫꓙ",
+    "k": "кκᴋКΚᏦꓗ",
+    "l": "ⅼʟӏᏞꓡłŁ",
+    "m": "мᴍⅿМΜᎷꓟ",
+    "n": "пɴηոΝꓠ",
+    "o": "оοσᴏօОΟଠꓳ0øØ",
+    "p": "рρᴘРΡᏢꓑ",
+    "q": "ԛգ",
+    "r": "гʀᴦᎡꓣяЯ",
+    "s": "ѕꜱЅᏚꓢ5$§",
+    "t": "тτᴛТΤᎢꓔ₮7†",
+    "u": "υսᴜՍꓴμ",
+    "v": "νѵᴠⅴѴᏙꓦ",
+    "w": "ԝѡᴡԜᎳꓪ",
+    "x": "хχⅹХΧꓫ×",
+    "y": "уүγʏУΥҮꓬ¥",
+    "z": "ᴢᏃΖꓜ2",
+}
+_TABLE = {ord(sign): letter for letter, signs in _SHAPES.items() for sign in signs}
+_SEEN = str.maketrans({"l": "I", "1": "I", "|": "I", "ⅼ": "I", "ӏ": "I", "0": "O"})
 
 
 class Copycat(NamedTuple):
@@ -98,3 +130,22 @@ def _skeletons(tokens: list[KnownToken]) -> _Originals:
     found.by_symbol.pop("", None)
     found.by_name.pop("", None)
     return found
+
+
+@lru_cache(maxsize=4096)
+def skeleton(text: str) -> str:
+    """The plain reading: letters and digits alone."""
+    folded = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", clean(text, 64)))
+    bare = "".join(sign for sign in folded if unicodedata.category(sign) not in ("Mn", "Me", "Mc")).removeprefix("$")
+    # Before and after the case is folded: some letters look alike in one case only.
+    letters = bare.translate(_TABLE).casefold().translate(_TABLE)
+    return "".join(sign for sign in letters if sign.isalnum())
+
+
+@lru_cache(maxsize=4096)
+def readings(text: str) -> frozenset[str]:
+    """All texts that a person may take it for."""
+    seen = clean(text, 64).translate(_SEEN).replace("rn", "m").replace("vv", "w").replace("VV", "W")
+    # `$` before a symbol is a habit, or an S: "$HIB".
+    spelled = "S" + seen[1:] if seen.startswith("$") else seen
+    return frozenset({skeleton(text), skeleton(seen), skeleton(spelled)} - {""})

@@ -31,6 +31,7 @@ PANICS = {
     0x51: "call of an uninitialized internal function",
 }
 MAX_DATA_SHOWN = 1024
+_WORD = 32
 _UINT256 = abi.parse_arguments("(uint256)")
 _CAUSES = {
     "out_of_gas": "out of gas",
@@ -108,11 +109,11 @@ def _revert(
 
 
 def _message(body: bytes) -> str | None:
+    """The text, or what is left of one that was cut off: callers in between may pass on a part."""
     raw = abi.string_bytes(body)
-    try:
-        return None if raw is None else raw.decode()
-    except UnicodeDecodeError:
-        return None
+    if raw is None and len(body) > 2 * _WORD and int.from_bytes(body[:_WORD], "big") == _WORD:
+        raw = body[2 * _WORD :].rstrip(b"\0")
+    return None if raw is None else raw.decode("utf-8", "replace")
 
 
 def _first(types: abi.Type, data: bytes) -> abi.Value | None:

@@ -58,6 +58,8 @@ TRANSFER_BATCH_TOPIC = topic("TransferBatch(address,address,address,uint256[],ui
 PERMIT2_APPROVAL_TOPIC = topic("Approval(address,address,address,uint160,uint48)")
 PERMIT2_PERMIT_TOPIC = topic("Permit(address,address,address,uint160,uint48,uint48)")
 """Permit2's AllowanceTransfer: owner, token and spender are topics; amount, expiry and nonce are data."""
+PERMIT2_LOCKDOWN_TOPIC = topic("Lockdown(address,address,address)")
+"""Permit2: the owner is a topic; token and spender, whose allowance is none from then on, are data."""
 DEPOSIT_TOPIC = topic("Deposit(address,uint256)")
 WITHDRAWAL_TOPIC = topic("Withdrawal(address,uint256)")
 """WETH9 wraps and unwraps without a Transfer."""

@@ -32,6 +32,7 @@ _MARKS = (
     ("Kasada", r"\bKPSDK\.now\b"),
     ("Sucuri", r"\bsucuri_cloudproxy_js\b"),
     ("Anubis", r"^anubis_challenge$"),
+    ("Fastly", r"/_fs-ch-\w+/"),
     ("F5", r"\bbobcmn\b|/TSPD/\w+\?type="),
 )
 """Vendors, and what only their challenges hold: in scripts, and in ids, classes and addresses of elements."""
@@ -39,10 +40,21 @@ _MARK = re.compile("|".join(f"(?P<v{n}>{pattern})" for n, (_, pattern) in enumer
 
 _SENTENCES = re.compile(
     r"""
-      (?:please )?(?:verify|confirm|prove|make\ sure)(?:\ that)?\ you(?:\ are|'re)(?:\ a)?(?:\ human|\ not\ a\ (?:ro)?bot)
-    | (?:verifying|making\ sure|checking\ (?:if|that)|(?:sorry,\ )?we\ (?:just\ )?need\ to\ make\ sure)(?:\ that)?
+      (?:(?:to\ continue|before\ you\ (?:continue|proceed)),?\ )?
+      (?:please\ )?(?:verify|confirm|prove|make\ sure)(?:\ that)?\ you(?:\ are|'re)(?:\ a)?(?:\ human|\ not\ a\ (?:ro)?bot)
+    | (?:verifying|making\ sure|checking\ (?:if|that)|(?:(?:sorry|before\ you\ (?:continue|proceed)),\ )?
+        we\ (?:just\ )?need\ to\ (?:make\ sure|check|verify|confirm))(?:\ that)?
       \ you(?:\ are|'re)\ (?:a\ )?(?:human|not\ a\ (?:ro)?bot)
     | (?:checking|verifying)\ (?:if\ the\ site\ connection\ is\ secure|your\ browser)
+    | performing\ security\ verification | please\ wait\ while\ we\ (?:verify|check)\ your\ (?:browser|request|connection)
+    | your\ connection\ needs\ to\ be\ verified | we\ want\ to\ make\ sure\ it\ is\ actually\ you
+    | (?:please\ )?(?:slide|drag|swipe)\ (?:the\ slider\ )?to\ (?:the\ right\ to\ )?(?:verify|complete|confirm|unlock)
+    | our\ systems\ have\ detected\ unusual\ (?:traffic|activity) | bot\ detected
+    | enter\ the\ characters\ you\ see\ below
+    | i(?:'m|\ am)\ not\ a\ robot | ich\ bin\ kein\ roboter | je\ ne\ suis\ pas\ un\ robot
+    | (?:yo\ )?no\ soy\ un\ robot
+    | (?:eu\ )?não\ sou\ um\ robô | non\ sono\ un\ robot | провер(?:ка|яем),?\ что\ вы\ (?:не\ робот|человек)
+    | (?:bitte\ warten,\ )?ihr\ browser\ wird\ überprüft
     | are\ you\ (?:a\ )?(?:human|robot)\ ?\?? | robot\ or\ human\?? | human\ verification | (?:ro)?bot\ verification
     | (?:please\ )?(?:complete|solve)\ the\ (?:security\ check|captcha)
     | press\ (?:&|and)\ hold\ to\ confirm | pardon\ our\ interruption | vercel\ security\ checkpoint

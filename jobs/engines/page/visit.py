@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
@@ -19,12 +19,15 @@ from jobs.engines.page.reading import Asked, Extract, Reading
 from jobs.engines.page.snapshots import Snapshot
 from jobs.engines.page.text import normalised, sha256
 from jobs.engines.page.tree import MAX_HTML
+from jobs.hosts import PublicUrl
 from jobs.ports import Context
 from jobs.ports.browser import FAILURES, Area, RenderedPage
-from shared.outcome import DeadlineExceeded, UpstreamFailed
+from shared.outcome import DeadlineExceeded, JobFailure, UpstreamFailed
 
 DEADLINE_S = 25.0
 RENDER_S = 13.0
+AGAIN_S = 6.0
+"""Seconds of RENDER_S that have to be left for a second rendering."""
 READ_S = 5.0
 READ_TEXT_S = 3.0
 COMPARE_S = 2.0
@@ -120,20 +123,31 @@ def visit(
     """
     begin = time.monotonic()
     address = checked_url(url, context.site)
-    page = context.ports.browser.render(address, screenshot=screenshot, deadline=begin + RENDER_S)
-    at = _iso(context.ports.clock.now())
-    asked = Asked(
-        html=_encodable(page.html),
-        source=_encodable(page.source),
-        url=page.final_url,
-        status=page.http_status,
-        extract=extract,
-        query=query,
-        without=ignore.elements if ignore else (),
-        with_links=links,
-        with_images=images,
-    )
-    found = _read_page(asked, context, begin)
+
+    def asked(page: RenderedPage) -> Asked:
+        return Asked(
+            html=_encodable(page.html),
+            source=_encodable(page.source),
+            url=page.final_url,
+            status=page.http_status,
+            extract=extract,
+            query=query,
+            without=ignore.elements if ignore else (),
+            with_links=links,
+            with_images=images,
+        )
+
+    def look() -> _Look:
+        page = context.ports.browser.render(address, screenshot=screenshot, deadline=begin + RENDER_S)
+        at = _iso(context.ports.clock.now())
+        try:
+            return _Look(page, at, _read_page(asked(page), context, begin))
+        except UpstreamFailed as failure:
+            return _Look(page, at, failure)
+
+    page, at, found = _second_look(look, address, context, begin)
+    if isinstance(found, UpstreamFailed):
+        raise found
     earlier = snapshots.read(context.previous)
     previous = _previous(earlier, previous_markdown, since_cursor)
     is_gone = page.http_status in GONE
@@ -154,6 +168,38 @@ def visit(
         kept=snapshots.noted(found, earlier, observation_id=name, at=at, is_gone=is_gone),
         last=earlier[0] if earlier else None,
     )
+
+
+class _Look(NamedTuple):
+    """A page, when it was rendered, and what was read, or why it is not the page."""
+
+    page: RenderedPage
+    at: str
+    found: Reading | UpstreamFailed
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the site refuses programs, or our address."""
+        return isinstance(self.found, UpstreamFailed) and (
+            self.found.reason == "bot_wall" or self.page.http_status in http_status.REFUSALS
+        )
+
+
+def _second_look(look: Callable[[], _Look], address: PublicUrl, context: Context, begin: float) -> _Look:
+    """Look, and once more from another address where the site refuses the first one. A refusal is noted in any case: the same
+    call, when it is repeated, comes from there."""
+    first = look()
+    if not first.is_refusal or not context.ports.browser.refused(address, first.page):
+        return first
+    if begin + RENDER_S - time.monotonic() < AGAIN_S:
+        return first
+    try:
+        second = look()
+    except JobFailure:
+        return first
+    if second.is_refusal:
+        context.ports.browser.refused(address, second.page)
+    return second
 
 
 def _read_page(asked: Asked, context: Context, begin: float) -> Reading:

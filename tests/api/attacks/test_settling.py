@@ -156,6 +156,7 @@ UNDECIDED = [
     "redirect",
     "huge",
     "reset",
+    "hang",
     "refuse500",
     "refuse_with_transaction",
 ]

@@ -40,14 +40,6 @@ ENDPOINTS = [make_endpoint(), *(endpoint for endpoint in CATALOGUE if endpoint.l
 
 
 @each("endpoint", ENDPOINTS)
-def test_info_validates_against_its_own_schema(endpoint: Endpoint) -> None:
-    """A facilitator rejects an extension whose info is not an instance of its schema (draft 2020-12)."""
-    extension = bazaar.extension(endpoint)
-    Draft202012Validator.check_schema(extension["schema"])
-    Draft202012Validator(extension["schema"]).validate(extension["info"])
-
-
-@each("endpoint", ENDPOINTS)
 def test_the_schema_can_refuse(endpoint: Endpoint) -> None:
     """The schema is not empty words: another method, body type or key, or no body, is refused."""
     extension = bazaar.extension(endpoint)

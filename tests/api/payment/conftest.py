@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import X402_VERSION, Offer, Payment
+from tests.api.payment.primaries import Primaries, three_primaries
 from tests.time_limits import patience
 
 
@@ -124,3 +125,16 @@ def started() -> Any:
             await thing.stop()
 
     return running
+
+
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
+    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
+        yield made
+
+
+@pytest.fixture(params=["one", "three"])
+def urls(request: pytest.FixtureRequest, redis_url: str) -> list[str]:
+    """Of a ledger of one primary; and of three, which refuse a script with keys of two buckets."""
+    three: Primaries | None = request.getfixturevalue("three") if request.param == "three" else None
+    return [redis_url] if three is None else three.urls

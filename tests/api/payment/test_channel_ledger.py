@@ -34,7 +34,7 @@ from shared.ledger.channels import (
 )
 from shared.ledger.keys import JOURNAL, RECORDS, bucket_of, record_key
 from shared.money import Price
-from shared.outcome import NOT_STORED, Failed, Ok, Outcome
+from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.servers.redis_connection import RedisConnection
 from shared.x402 import evm_channel
@@ -134,24 +134,6 @@ def _empty(redis_url: str) -> Iterator[None]:
         server.flushall()
 
 
-async def test_a_voucher_is_charged_with_its_answer_and_never_again(shop: Shop) -> None:
-    shop.sync(1)
-    assert (await shop.accept(PRICE)).verdict is Verdict.RUN
-    assert (shop.number("inflight"), shop.number("charged")) == (PRICE, 0)
-    receipt, _, sealed = shop.end(PRICE).partition(b"\n")
-    state = msgspec.json.decode(receipt)["extra"]
-    assert (state["chargedAmount"], state["channelState"]["chargedCumulativeAmount"]) == (str(PRICE), str(PRICE))
-    assert (shop.number("inflight"), shop.number("charged")) == (0, PRICE)
-    again = await shop.accept(PRICE)
-    assert (again.verdict, again.receipt, again.answer) == (Verdict.ANSWER, receipt, sealed)
-    shop.end(PRICE, Ok(b'"another"'))
-    assert shop.number("charged") == PRICE
-    other = await shop.accept(PRICE, "another body")
-    assert other.verdict is Verdict.MISMATCH
-    assert other.channel is not None
-    assert (other.channel.floor, other.channel.top) == (PRICE, PRICE)
-
-
 async def test_the_books_have_each_charge_once(shop: Shop, redis_url: str, tmp_path: Path) -> None:
     """By endpoint, while the channel owes something, and when it is about to be claimed. A call that fails is none."""
     books = Books(tmp_path)
@@ -173,19 +155,6 @@ async def test_the_books_have_each_charge_once(shop: Shop, redis_url: str, tmp_p
     books.close()
 
 
-@pytest.mark.parametrize(
-    "failure", [Failed("upstream_failed", "", retryable=True), Failed("not_found", ""), NOT_STORED]
-)
-async def test_a_call_that_fails_is_free_and_its_voucher_comes_again(shop: Shop, failure: Failed) -> None:
-    shop.sync(1)
-    await shop.accept(PRICE)
-    assert shop.end(PRICE, failure).startswith(b"\n")
-    assert (shop.number("inflight"), shop.number("charged")) == (0, 0)
-    assert (await shop.accept(PRICE)).verdict is Verdict.RUN
-    assert shop.end(PRICE).startswith(b"{")
-    assert shop.number("charged") == PRICE
-
-
 async def test_the_identifier_of_a_failed_call_is_free(shop: Shop) -> None:
     """A client that numbers on repeats its call with it; that of an answered call names the voucher that paid."""
     shop.sync(1)
@@ -196,12 +165,6 @@ async def test_the_identifier_of_a_failed_call_is_free(shop: Shop) -> None:
     shop.end(2 * PRICE)
     again = await shop.ledger.claim(third)
     assert (again.verdict, again.other) == (Verdict.IDENTIFIED, second.payment_id)
-
-
-async def test_of_many_requests_with_one_voucher_one_runs(shop: Shop) -> None:
-    shop.sync(1)
-    entries = await asyncio.gather(*(shop.accept(PRICE, f"body {n}") for n in range(64)))
-    assert sorted(entry.verdict for entry in entries) == [Verdict.MISMATCH] * 63 + [Verdict.RUN]
 
 
 async def test_whatever_comes_in_any_order_what_is_charged_is_what_was_answered(shop: Shop) -> None:
@@ -302,17 +265,6 @@ async def test_a_voucher_from_a_claim_gets_no_other_voucher(shop: Shop) -> None:
     assert stale.channel.signature == shop.payer.checked(2 * PRICE).signature.hex()
 
 
-async def test_a_ledger_that_was_lost_takes_the_chains_word(shop: Shop) -> None:
-    """What was claimed is the least that was charged, so no voucher of the past works again."""
-    assert (await shop.accept(PRICE)).verdict is Verdict.UNKNOWN
-    shop.sync(9, claimed=5 * PRICE)
-    stale = await shop.accept(5 * PRICE)
-    assert stale.verdict is Verdict.MISMATCH
-    assert stale.channel is not None
-    assert (stale.channel.floor, stale.channel.signature) == (5 * PRICE, "")
-    assert (await shop.accept(6 * PRICE)).verdict is Verdict.RUN
-
-
 async def test_a_channel_that_is_refunded_takes_no_voucher(shop: Shop) -> None:
     """Only when nothing is in flight, after enough calls, with the whole rest; and it can be begun twice."""
     shop.sync(1)
@@ -330,15 +282,6 @@ async def test_a_channel_that_is_refunded_takes_no_voucher(shop: Shop) -> None:
     for _ in range(2):
         assert (await channels.begin_refund(shop.payer.checked(11 * PRICE), DEPOSIT - 11 * PRICE))[0] == "begun"
     assert (await shop.accept(12 * PRICE)).verdict is Verdict.BUSY
-
-
-async def test_the_claimer_is_asked_to_read_a_channel(shop: Shop) -> None:
-    asked = asyncio.create_task(shop.ledger.channels.read(shop.payer.checked(PRICE)))
-    _, raw = await asyncio.to_thread(shop.redis.blpop, [READS], 5)
-    request = ReadRequest(*msgspec.json.decode(raw))
-    assert request.channel == shop.id
-    shop.redis.set(read_key(shop.bucket, request.ticket), 1)
-    assert await asked
 
 
 async def test_strangers_do_not_keep_deposits_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from api.payment.circuit import Circuit
 from api.payment.facilitator import Facilitator
 from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
 from compose.sandbox.upstreams.authority import self_signed
-from shared.x402.wire import Evidence, Offer, Payment, Settlement, SupportedKind
+from shared.x402.wire import Evidence, Offer, Payment, Settlement
 from tests.each import each
 
 pytestmark = pytest.mark.anyio
@@ -432,23 +432,6 @@ async def test_no_verdict_is_none_and_a_strangers_contract_takes_no_rail_down(
         with pytest.raises(Undecided):
             await facilitator.verify(payment)
         assert not facilitator.circuit.is_open
-
-
-async def test_what_is_supported_is_read_with_its_extra(stranger: Any, started: Any) -> None:
-    """Of all versions, with or without the rest of the answer."""
-    stranger.says(
-        {
-            "kinds": [
-                {"x402Version": 1, "scheme": "exact", "network": "base"},
-                {"x402Version": 2, "scheme": "exact", "network": "solana:5eykt4", "extra": {"feePayer": "F"}, "x": 1},
-            ]
-        }
-    )
-    async with started(client(stranger.url)) as facilitator:
-        supported = await facilitator.supported()
-    assert supported.kinds[1] == SupportedKind(
-        x402_version=2, scheme="exact", network="solana:5eykt4", extra={"feePayer": "F"}
-    )
 
 
 async def test_what_was_given_up_is_not_sent_later(started: Any, offer: Offer, payment: Payment) -> None:

@@ -127,12 +127,6 @@ def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> Non
         assert (found.offer, found.rail.rail, found.rail.is_up, found.is_current) == (offer, one.rail, False, True)
 
 
-def test_a_rail_that_is_down_from_the_start_is_not_offered(rails: Any) -> None:
-    """Tills are made after rails."""
-    take_down(rails[0])
-    assert offered(PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER).refuse(UNPAID)) == [OTHER]
-
-
 def test_a_price_that_is_not_worth_its_settlement_is_not_offered_there(
     rails: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

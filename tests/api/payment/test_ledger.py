@@ -9,22 +9,20 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 import pytest
-import redis
 
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Doubtful, Recorded, Verdict
 from api.payment.limits import Limit
 from api.payment.reconcile import Reconciler
-from api.redis_client import Commands, Redis, RedisBroken, RedisLost, RedisRefused
+from api.redis_client import Commands, Redis, RedisBroken, RedisLost
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
-from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
+from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, bucket_of, record_key
 from shared.ledger.listing import LISTING
-from shared.outcome import NOT_STORED, Failed, Ok, Outcome
+from shared.outcome import NOT_STORED, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
 from shared.servers.redis_connection import RedisConnection
-from tests.api.payment.primaries import Primaries, three_primaries
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
@@ -33,19 +31,6 @@ Done = Callable[[str, Outcome], bytes]
 
 RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
 SEALER = AnswerSealer(bytes(range(32)))
-
-
-@pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
-    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
-        yield made
-
-
-@pytest.fixture(params=["one", "three"])
-def urls(request: pytest.FixtureRequest, redis_url: str) -> list[str]:
-    """Of a ledger of one primary; and of three, which refuse a script with keys of two buckets."""
-    three: Primaries | None = request.getfixturevalue("three") if request.param == "three" else None
-    return [redis_url] if three is None else three.urls
 
 
 @pytest.fixture
@@ -85,155 +70,6 @@ def a_claim(**changes: object) -> Claim:
     return dataclasses.replace(claim, **changes)
 
 
-async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
-    """Of 200 simultaneous claims one settles and the others wait."""
-    claim = a_claim()
-    entries = await asyncio.gather(*(ledger.claim(claim) for _ in range(200)))
-    verdicts = sorted(entry.verdict for entry in entries)
-    assert verdicts == [Verdict.SETTLE] + [Verdict.WAIT] * 199
-
-
-async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: Done) -> None:
-    """A payment belongs to the first request that presented it. Until that one is settled, nobody knows whether it pays."""
-    claim = a_claim()
-    other = dataclasses.replace(claim, fingerprint="f2")
-    await ledger.claim(claim)
-    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
-    await ledger.unknown(claim.payment_id, 1)
-    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
-    answers(claim.payment_id, Ok(b"{}"))
-    assert (await ledger.find(other)).verdict is Verdict.CONFLICT
-
-
-async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
-    """A job that ran twice answers twice the same."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    first = answers(claim.payment_id, Ok(b"1"))
-    assert answers(claim.payment_id, Ok(b"2")) == first
-    assert answers(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
-
-
-async def test_a_driver_that_vanished_is_replaced(ledger: Ledger) -> None:
-    """When the lease runs out the next copy settles again, counted as another attempt; once settled it runs."""
-    claim = a_claim(settle_lease_ms=1, run_lease_ms=1)
-    assert (await ledger.claim(claim)).attempts == 1
-    await asyncio.sleep(0.01)
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 2)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    await asyncio.sleep(0.01)
-    assert (await ledger.find(claim)).verdict is Verdict.RUN
-
-
-async def test_a_refusal_counts_for_the_only_attempt(ledger: Ledger) -> None:
-    """The one and only settle call was refused: rejected, with the reason, for good."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    assert await ledger.rejected(claim.payment_id, 1, "insufficient_funds")
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.reason) == (Verdict.REJECTED, "insufficient_funds")
-
-
-async def test_a_refusal_after_doubt_does_not_count(ledger: Ledger) -> None:
-    """The second attempt's refusal may only mean that the first one paid: evidence has to say."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    assert (await ledger.claim(claim)).attempts == 2
-    assert not await ledger.rejected(claim.payment_id, 2, "expired")
-    assert await ledger.rejected(claim.payment_id, 2, "expired", by_evidence=True)
-
-
-async def test_proof_overrules_a_rejection(ledger: Ledger) -> None:
-    """Evidence only moves forward: SETTLED may follow REJECTED, never the reverse."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.rejected(claim.payment_id, 1, "insufficient_funds")
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    assert not await ledger.rejected(claim.payment_id, 1, "insufficient_funds", by_evidence=True)
-    assert (await ledger.find(claim)).verdict is Verdict.WAIT
-
-
-async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> None:
-    """A first attempt that never left is forgotten; a later one leaves the doubt of the earlier."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    assert await ledger.abandon(claim.payment_id, 1)
-    assert (await ledger.find(claim)).verdict is Verdict.ABSENT
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    await ledger.claim(claim)
-    assert not await ledger.abandon(claim.payment_id, 2)
-    assert (await ledger.find(claim)).verdict is Verdict.SETTLE
-
-
-async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Commands) -> None:
-    """The record outlives the answer, so the payment stays used."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    answers(claim.payment_id, Ok(b"1"))
-    await client.call("DEL", answer_key(claim.payment_id))
-    assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
-
-
-async def test_a_driver_that_was_replaced_changes_nothing(ledger: Ledger) -> None:
-    """What the first driver learns late does not free, reject or forget the second driver's record."""
-    claim = a_claim(settle_lease_ms=1)
-    await ledger.claim(claim)
-    await asyncio.sleep(0.01)
-    held = dataclasses.replace(claim, settle_lease_ms=10_000)
-    assert (await ledger.claim(held)).attempts == 2
-    await ledger.unknown(claim.payment_id, 1)
-    assert not await ledger.rejected(claim.payment_id, 1, "late", by_evidence=True)
-    assert not await ledger.abandon(claim.payment_id, 1)
-    assert (await ledger.claim(held)).verdict is Verdict.WAIT
-
-
-async def test_peeking_does_not_make_a_driver(ledger: Ledger) -> None:
-    """A record without a driver is said to be idle, and stays so."""
-    claim = a_claim()
-    assert (await ledger.peek(claim)).verdict is Verdict.ABSENT
-    await ledger.claim(claim)
-    assert (await ledger.peek(claim)).verdict is Verdict.WAIT
-    await ledger.unknown(claim.payment_id, 1)
-    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
-    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
-    assert (await ledger.find(claim)).verdict is Verdict.SETTLE
-
-
-def limit_memory(urls: list[str], most: int) -> None:
-    for url in urls:
-        with redis.Redis.from_url(url) as server:
-            server.config_set("maxmemory", most)
-
-
-async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, answers: Done, urls: list[str]) -> None:
-    """Out of memory: a new payment is refused, a settled one is stored, an answered one is given."""
-    old, new = a_claim(), a_claim()
-    await ledger.claim(old)
-    limit_memory(urls, 1)
-    try:
-        with pytest.raises(RedisRefused, match="OOM"):
-            await ledger.claim(new)
-        await ledger.settled(old.payment_id, RECEIPT, old.run_lease_ms)
-        answers(old.payment_id, Ok(b"1"))
-        assert (await ledger.peek(old)).verdict is Verdict.ANSWER
-    finally:
-        limit_memory(urls, 0)
-
-
-FAILURE = Failed("upstream_failed", "down", reason="timeout", retryable=True)
-
-
-def opened(claim: Claim, answer: bytes) -> Outcome:
-    return SEALER.open(answer, ENDPOINT, claim.payment_id, b"")
-
-
 async def settled(ledger: Ledger, claim: Claim) -> None:
     await ledger.claim(claim)
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
@@ -260,22 +96,6 @@ async def make_due(client: Commands, claim: Claim) -> None:
 async def taken(ledger: Ledger, claim: Claim) -> Doubtful | None:
     found = [each for each in await ledger.take_doubtful(100, 1000) if each.payment_id == claim.payment_id]
     return found[0] if found else None
-
-
-async def test_every_transition_is_a_line_of_the_journal(ledger: Ledger, answers: Done, client: Commands) -> None:
-    """In order, and none for a transition that did not happen."""
-    claim = a_claim(settle_lease_ms=1)
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    await ledger.claim(claim)
-    assert not await ledger.rejected(claim.payment_id, 2, "late")
-    await ledger.settled(claim.payment_id, RECEIPT, 0)
-    await ledger.settled(claim.payment_id, RECEIPT, 0)
-    answers(claim.payment_id, FAILURE)
-    answers(claim.payment_id, Ok(b"1"))
-    answers(claim.payment_id, Ok(b"2"))
-    assert await journal(client, claim) == ["SETTLING", "UNKNOWN", "SETTLING", "SETTLED", "FAILURE", "DONE"]
-    assert await due_in_s(client, claim) is None
 
 
 async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Commands) -> None:
@@ -329,35 +149,6 @@ async def test_a_doubtful_payment_is_asked_about_less_and_less(ledger: Ledger, c
     await make_due(client, old)
     assert await taken(ledger, old)
     assert (await due_in_s(client, old) or 0) == pytest.approx(301, abs=2)
-
-
-async def test_one_more_attempt_is_counted_before_it_is_made(ledger: Ledger) -> None:
-    """By whoever looks into it; not when somebody else has driven it since."""
-    claim = a_claim()
-    await ledger.claim(claim)
-    await ledger.unknown(claim.payment_id, 1)
-    assert await ledger.attempt(claim.payment_id, 1, 1000) == 2
-    assert await ledger.attempt(claim.payment_id, 1, 1000) == 0
-    assert not await ledger.rejected(claim.payment_id, 2, "authorization_used")
-
-
-async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answers: Done, client: Commands) -> None:
-    """Then the last failure is the answer, until ten minutes are over; nothing is lost."""
-    claim = a_claim()
-    await settled(ledger, claim)
-    for _ in range(3):
-        answers(claim.payment_id, FAILURE)
-        assert (await ledger.claim(claim)).verdict is Verdict.RUN
-    answers(claim.payment_id, FAILURE)
-    entry = await ledger.claim(claim)
-    assert (entry.verdict, opened(claim, entry.answer), entry.receipt) == (Verdict.ANSWER, FAILURE, RECEIPT)
-    assert 590_000 < entry.wait_ms <= 600_000
-    await client.call("HINCRBY", record_key(claim.payment_id), "failing_since", -600_001)
-    assert (await ledger.claim(claim)).verdict is Verdict.RUN
-    answers(claim.payment_id, FAILURE)
-    assert (await ledger.claim(claim)).verdict is Verdict.RUN
-    answers(claim.payment_id, Ok(b"1"))
-    assert opened(claim, (await ledger.claim(claim)).answer) == Ok(b"1")
 
 
 async def a_day_later(ledger: Ledger, client: Commands, claim: Claim) -> None:

@@ -16,8 +16,8 @@ from eth_abi import encode
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.npm import NpmFailed, install
+from facilitator.rails.evm.calldata import settling_call
 from facilitator.rails.evm.evidence import transfers_in
-from facilitator.rails.evm.settling_calls import settling_call
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm

@@ -35,8 +35,7 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 from shared.outcome import Failed
 from shared.pools import POOLS
-from shared.process.allocator import keep_freed_memory
-from shared.process.gc_tuning import tune_gc
+from shared.process.tuning import keep_freed_memory, tune_gc
 from shared.queue.message import Arguments
 from shared.settled_payment import SettledPayment
 from tests.bench.roles import become, play, port

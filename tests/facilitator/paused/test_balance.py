@@ -46,7 +46,7 @@ def settings(settings: Settings) -> Settings:
 @pytest.fixture(autouse=True)
 def _watchful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A facilitator that looks all the time."""
-    for name in ("evm.rail.WATCH_EVERY_S", "evm.balance.READ_EVERY_S", "evm.balance.READ_SOON_S"):
+    for name in ("evm.rail.WATCH_EVERY_S", "evm.rail.READ_EVERY_S", "evm.rail.READ_SOON_S"):
         monkeypatch.setattr(f"facilitator.rails.{name}", 0.05)
 
 
@@ -184,7 +184,7 @@ async def test_a_normal_settlement_makes_three_requests(
     build: Build, settings: Settings, node: FaultyNode, chain: PausedChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Simulated, sent, and its receipt read: what is watched is watched beside it."""
-    for name in ("evm.rail.WATCH_EVERY_S", "evm.balance.READ_SOON_S", "evm.prices.PRICE_AGE_S"):
+    for name in ("evm.rail.WATCH_EVERY_S", "evm.rail.READ_SOON_S", "evm.prices.PRICE_AGE_S"):
         monkeypatch.setattr(f"facilitator.rails.{name}", 60.0)
     payer = chain.payer()
     async with running(build(settings)) as facilitator:

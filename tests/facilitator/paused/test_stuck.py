@@ -39,7 +39,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         "evm.rail.WATCH_EVERY_S": 0.05,
         "evm.settlements.SETTLE_TIMEOUT_S": patience(1.0),
         "evm.prices.PRICE_AGE_S": 0.0,
-        "evm.balance.READ_SOON_S": 0.1,
+        "evm.rail.READ_SOON_S": 0.1,
     }.items():
         monkeypatch.setattr(f"facilitator.rails.{name}", seconds)
 

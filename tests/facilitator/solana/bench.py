@@ -11,7 +11,7 @@ from solders.hash import Hash
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
-from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.child import LocalLedger
 from compose.sandbox.solana import USDC
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc

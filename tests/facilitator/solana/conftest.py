@@ -41,20 +41,20 @@ def flowing(bench: SolanaBench) -> Iterator[None]:
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that makes short pauses, and has patience with a ledger on a busy machine."""
     monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", 30.0)
-    monkeypatch.setattr("facilitator.json_client.JsonClient.timeout_s", 20.0)
+    monkeypatch.setattr("facilitator.json_rpc.JsonClient.timeout_s", 20.0)
     monkeypatch.setattr("facilitator.rails.solana.rail.RESEND_EVERY_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.rail.BLOCKHASH_PATIENCE_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.rail.BLOCKHASH_PAUSE_S", 0.05)
     monkeypatch.setattr("facilitator.rails.solana.rail.WATCH_EVERY_S", 0.02)
     monkeypatch.setattr("facilitator.rails.solana.confirmations.LONGEST_POLL_S", 0.05)
-    monkeypatch.setattr("facilitator.rails.solana.balance.READ_SOON_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.rail.READ_SOON_S", 0.02)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that waits for the node and the network for a moment only."""
     monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", patience(1.0))
-    monkeypatch.setattr("facilitator.json_client.JsonClient.timeout_s", 1.0)
+    monkeypatch.setattr("facilitator.json_rpc.JsonClient.timeout_s", 1.0)
 
 
 @pytest.fixture

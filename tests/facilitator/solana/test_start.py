@@ -104,7 +104,7 @@ async def test_a_silent_node_offers_nothing(
 ) -> None:
     """After a while, and until it answers again."""
     monkeypatch.setattr("facilitator.rails.solana.rail.SILENT_AFTER_S", 0.1)
-    monkeypatch.setattr("facilitator.rails.solana.balance.READ_EVERY_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.rail.READ_EVERY_S", 0.02)
     async with running(node.url) as rail:
         assert len(rail.kinds) == 1
         node.faults["getBalance"] = "http429"

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from api.body_problems import invalid_field
+from api.admission import invalid_field
 from jobs import schemas
 from jobs.faker.allowlist import METHODS
 from jobs.faker.arguments import TAKING
@@ -237,6 +237,11 @@ def test_the_schema_lists_the_methods_and_a_challenge_does_not() -> None:
         ("commerce.price", {"min": 5, "max": 5, "dec": 3}, r"5\.000"),
         ("datatype.boolean", {"probability": 1}, "true"),
         ("number.int", {}, r"\d+"),
+        ("number.int", [], r"\d+"),
+        ("number.int", [6], "[0-6]"),
+        ("number.float", [0.5], r"0(\.[0-4]\d*|\.5)?|\d(\.\d+)?e-\d+"),
+        ("string.alpha", [5], "[A-Za-z]{5}"),
+        ("datatype.boolean", [0], "false"),
     ],
 )
 def test_methods_with_arguments(method: str, args: Any, pattern: str) -> None:
@@ -259,6 +264,8 @@ def test_methods_with_arguments(method: str, args: Any, pattern: str) -> None:
         ("number.int", {"min": "1"}, "args"),
         ("number.int", {"min": True}, "args"),
         ("number.int", [1, 6], "args"),
+        ("number.int", [True], "args"),
+        ("date.past", [1], "args"),
         ("number.int", {"max": 10**400}, "args"),
         ("number.float", {"fractionDigits": 99}, "args"),
         ("helpers.arrayElement", [], "args"),

@@ -103,6 +103,13 @@ def test_offsets_in_an_encoded_text_are_those_of_the_outer() -> None:
     }
 
 
+@each(("entity", "sign"), [("&quot;", '"'), ("&#34;", '"'), ("&#x27;", "'")])
+def test_what_an_entity_became(entity: str, sign: str) -> None:
+    """The repair has the entity of its place, and the sign that it means."""
+    found = _answer(f"{{{entity}a{entity}: 1}}")["repairs"][0]
+    assert (found["kind"], found["offset"], found["before"], found["after"]) == ("html_entity", 1, entity, sign)
+
+
 def test_huge_numbers_never_become_infinity() -> None:
     """What readers of the answer could only read as Infinity, or not at all, is a string; other integers are exact."""
     answer = _answer("[1e400, -1e400, NaN, 123456789012345678901234567890, " + "9" * 5000 + "]")

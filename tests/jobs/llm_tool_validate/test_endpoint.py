@@ -141,6 +141,35 @@ _LISTS = [
             "/content/0/args",
             {"role": "assistant", "content": [{"type": "tool-call", "toolName": "f", "args": json.dumps(_ARGUMENTS)}]},
         ),
+        ("vercel", "/args", {"toolCallId": "1", "toolName": "f", "args": _ARGUMENTS}),
+        ("vercel", "/input", {"toolCallId": "1", "toolName": "f", "input": _ARGUMENTS}),
+        (
+            "vercel",
+            "/toolInvocation/args",
+            {"type": "tool-invocation", "toolInvocation": {"toolCallId": "1", "toolName": "f", "args": _ARGUMENTS}},
+        ),
+        ("openai", "/arguments", {"name": "f", "arguments": json.dumps(_ARGUMENTS)}),
+        ("mcp", "/arguments", {"name": "f", "arguments": _ARGUMENTS}),
+        (
+            "openai",
+            "/choices/0/message/tool_calls/0/function/arguments",
+            {"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": _ARGUMENTS}}]}}]},
+        ),
+        (
+            "openai",
+            "/output/1/arguments",
+            {
+                "output": [
+                    {"type": "reasoning"},
+                    {"type": "function_call", "name": "f", "arguments": json.dumps(_ARGUMENTS)},
+                ]
+            },
+        ),
+        (
+            "gemini",
+            "/candidates/0/content/parts/0/functionCall/args",
+            {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": _ARGUMENTS}}]}}]},
+        ),
         _CALLS[4],
     ],
 )

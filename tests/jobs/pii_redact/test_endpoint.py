@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,19 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.pii_redact.endpoint import ENDPOINT, Request, exhausted, run
+from jobs.pii_redact.endpoint import ENDPOINT, MOST_OWN, NEVER_SEARCHED, CustomPattern, Request, exhausted, run
 from jobs.pii_redact.spans import KINDS, PLACEHOLDERS
 from jobs.ports import Context
+from shared.endpoint import InvalidField
 from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 _NAMES = (
     *("ok", "redacted", "counts", "totalRedactions", "findings", "inputBytes", "outputBytes", "redactedBytes"),
-    *("patternsApplied", "error"),
+    *("patternsApplied", "notSearched", "error"),
 )
 _ALL = (
     "user@example.com 415-555-0132 123-45-6789 4111111111111111 10.0.0.1 d41d8cd98f00b204e9800998ecf8427e "
-    "AKIAIOSFODNN7EXAMPLE"
+    "AKIAIOSFODNN7EXAMPLE GB82WEST12345698765432"
 )
 
 
@@ -48,9 +50,18 @@ def test_redacted() -> None:
     """Everything is redacted when no pattern is named, with a count for each kind and the places, but no values."""
     assert _answer(_ALL) == {
         "ok": True,
-        "redacted": "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET] [SECRET]",
-        "counts": {"email": 1, "phone": 1, "ssn": 1, "credit_card": 1, "ipv4": 1, "hex_secret": 1, "secret": 1},
-        "totalRedactions": 7,
+        "redacted": "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET] [SECRET] [IBAN]",
+        "counts": {
+            "email": 1,
+            "phone": 1,
+            "ssn": 1,
+            "credit_card": 1,
+            "ipv4": 1,
+            "hex_secret": 1,
+            "secret": 1,
+            "iban": 1,
+        },
+        "totalRedactions": 8,
         "findings": [
             {"kind": "email", "start": 0, "end": 16},
             {"kind": "phone", "start": 17, "end": 29},
@@ -59,11 +70,13 @@ def test_redacted() -> None:
             {"kind": "ipv4", "start": 59, "end": 67},
             {"kind": "hex_secret", "start": 68, "end": 100},
             {"kind": "secret", "start": 101, "end": 121},
+            {"kind": "iban", "start": 122, "end": 144},
         ],
-        "inputBytes": 121,
-        "outputBytes": 64,
-        "redactedBytes": 115,
-        "patternsApplied": ["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret", "secret"],
+        "inputBytes": 144,
+        "outputBytes": 71,
+        "redactedBytes": 137,
+        "patternsApplied": ["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret", "secret", "iban"],
+        "notSearched": list(NEVER_SEARCHED),
         "error": None,
     }
 
@@ -99,6 +112,87 @@ def test_absent_and_null_patterns_are_all() -> None:
     assert _answer(_ALL) == _answer(_ALL, patterns=None) == _answer(_ALL, patterns=list(KINDS))
 
 
+def test_what_was_not_searched_for() -> None:
+    """The kinds that were not requested come first, then what no kind finds."""
+    answer = _answer("x", patterns=["phone", "iban"])
+    assert answer["notSearched"] == ["email", "ssn", "credit_card", "ipv4", "hex_secret", "secret", *NEVER_SEARCHED]
+
+
+def test_own_patterns() -> None:
+    """They are replaced and counted beside the kinds: the whole match, or the group. The longest of overlapping ones counts."""
+    answer = _answer(
+        "EMP-00417 Jo, dossier ÄÖ/7, EMP-00418@example.com, ＥＭＰ-00419",
+        patterns=["email"],
+        customPatterns=[
+            {"name": "employee", "pattern": r"EMP-\d{5}"},
+            {"name": "dossier", "pattern": r"dossier (\pL+/\d+)|nothing", "placeholder": "***"},
+        ],
+    )
+    assert answer["redacted"] == "[EMPLOYEE] Jo, dossier ***, [EMAIL], [EMPLOYEE]"
+    assert answer["counts"] == {"email": 1, "employee": 2, "dossier": 1}
+    assert answer["patternsApplied"] == ["email", "employee", "dossier"]
+    assert [finding["kind"] for finding in answer["findings"]] == ["employee", "dossier", "email", "employee"]
+
+
+@each(
+    ("pattern", "redacted"),
+    [
+        (".+", "[OWN][EMAIL][OWN][OWN][OWN]"),
+        (r"(?:^|\W)a", "[OWN]a [EMAIL] [IPV4] [OWN][OWN]é"),
+        (r"a\W*$", "aa [EMAIL] [IPV4] [OWN] [OWN]"),
+        (r"\b", "aa [EMAIL] [IPV4] [OWN] aé"),
+        (r"[^\d]é", "aa [EMAIL] [IPV4] [OWN] [OWN]"),
+    ],
+)
+def test_own_patterns_leave_placeholders(pattern: str, redacted: str) -> None:
+    """What was redacted before is no part of a match, and a match of no characters is none."""
+    own = [{"name": "own", "pattern": pattern}]
+    assert _answer("aa [EMAIL] 10.0.0.1 [OWN] aé", customPatterns=own)["redacted"] == redacted
+
+
+@each(
+    ("custom", "field", "says"),
+    [
+        ({"pattern": "(a"}, "pattern", "missing )"),
+        ({"pattern": "(?=a)b"}, "pattern", "no look-around"),
+        ({"pattern": r"(a)\1"}, "pattern", "no back-references"),
+        ({"pattern": "a{1001}"}, "pattern", "1001"),
+        ({"pattern": r"\pL{1000}"}, "pattern", "too large"),
+        ({"pattern": "(a)(b)"}, "pattern", "more than one group"),
+        ({"pattern": "a*"}, "pattern", "the empty text"),
+        ({"name": "Order"}, "name", "lower-case letters"),
+        ({"name": "email"}, "name", "built-in kinds"),
+        ({"name": "order\n"}, "name", "lower-case letters"),
+    ],
+)
+def test_bad_patterns_are_refused(custom: dict[str, str], field: str, says: str) -> None:
+    """Before the payment, with the field and the reason."""
+    with pytest.raises(InvalidField, match=re.escape(says)) as refused:
+        Request(text="x", custom_patterns=[CustomPattern(**({"name": "own", "pattern": "a"} | custom))])
+    assert refused.value.field == f"customPatterns[0].{field}"
+
+
+@each(
+    "custom",
+    [
+        [{"name": "a", "pattern": "b"}] * (MOST_OWN + 1),
+        [{"name": "a", "pattern": "b" * 201}],
+        [{"name": "a" * 33, "pattern": "b"}],
+        [{"name": "a", "pattern": "b", "placeholder": ""}],
+        [{"name": "a", "pattern": "b", "placeholder": "c" * 65}],
+        [{"name": "a", "pattern": ""}],
+        [{"name": "a", "regex": "b", "pattern": "b"}],
+        [{"name": "a", "pattern": "b"}, {"name": "a", "pattern": "c"}],
+        [{"pattern": "b"}],
+        "b",
+    ],
+)
+def test_own_patterns_are_bounded(custom: Any) -> None:
+    """Their number and size, and which fields they have."""
+    with pytest.raises(msgspec.ValidationError, match=r"customPatterns|A name has"):
+        _request({"text": "x", "customPatterns": custom})
+
+
 def test_bytes_are_utf8_and_offsets_are_code_points() -> None:
     """An emoji is one code point of four bytes; what has no width inside a finding is a part of it."""
     answer = _answer("😀 415\u00ad-555-0132 é", patterns=["phone"])
@@ -110,7 +204,7 @@ def test_bytes_are_utf8_and_offsets_are_code_points() -> None:
 def test_redacting_twice() -> None:
     """The second time there is nothing to do."""
     answer = _answer(_answer(_ALL)["redacted"])
-    assert answer["redacted"] == "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET] [SECRET]"
+    assert answer["redacted"] == "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET] [SECRET] [IBAN]"
     assert answer["totalRedactions"] == 0
     assert set(answer["counts"].values()) == {0}
 
@@ -139,7 +233,7 @@ def test_text_is_a_string(body: Any) -> None:
 
 @each(
     "patterns",
-    [[], "email", {"email": True}, ["EMAIL"], ["e-mail"], ["email", "name"], [None], [1], [["email"]], ["email"] * 8],
+    [[], "email", {"email": True}, ["EMAIL"], ["e-mail"], ["email", "name"], [None], [1], [["email"]], ["email"] * 9],
 )
 def test_patterns_are_known_kinds(patterns: Any) -> None:
     """An empty list, another type and an unknown kind are refused before anything is paid, by name of the field."""
@@ -163,6 +257,7 @@ def test_exhausted() -> None:
         "ok": False,
         "inputBytes": 19,
         "patternsApplied": [],
+        "notSearched": [*KINDS, *NEVER_SEARCHED],
         "error": "too_complex",
     }
 

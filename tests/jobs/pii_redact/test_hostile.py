@@ -38,6 +38,29 @@ UNITS = [
     *("v1.1.1.1 to ", "1.1.1.1,", "+4915112345678 ", "tel 1234567/", "%B4111111111111111"),
     *("M1,1", "M1.5.5c-.1.2", "m.1", "c-.1 ", "M1 1L2 2 ", "a==1.2.3.4 ", "f (1.2.3.4-1) ", "bump a to 1.2.3.4 "),
     *("02-03-04-05 ", "06 12 18 24 30 ", "Tel: 900 12 345 678 ", "54E8 5546 5531 5617 5968 ", "<a=b@b.cc"),
+    *(
+        "password=",
+        "password=a",
+        "password: '",
+        "token=a1",
+        "api_key ",
+        "bearer ",
+        "--token ",
+        "a://b:c@",
+        "a://:",
+        "sk-",
+        "sk- ",
+    ),
+    *(
+        "AKIA",
+        "key-",
+        "nginx/1.1.1.1 ",
+        "a/1.1.1.1 ",
+        "php 1.1.1.1 ",
+        "+47 22 41 50 10 22 41 50 10 ",
+        "22 41 50 10 a@b.cc ",
+    ),
+    *("git@github.com:a ", "on 22 41 50 10 ", "a@b.no 22415010 "),
     *("a-1.2.3.4/b 1.2.3.4 ", "1.2.3.4-1 (", "1.2.3.4==", "x_1.2.3.4-1_all "),
 ]
 
@@ -93,7 +116,8 @@ def test_work_grows_with_the_text_and_no_faster(unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["1 ", "(", "+1 ", "a@", "a%40", "1.", "4111 ", "030-12 34 56 78 90 ", "\u200b", '"', "é"]
+    "unit",
+    ["1 ", "(", "+1 ", "a@", "a%40", "1.", "4111 ", "030-12 34 56 78 90 ", "\u200b", '"', "é", "password=a", "sk-"],
 )
 def test_the_longest_text_that_is_accepted_is_answered(unit: str, capfd: pytest.CaptureFixture[str]) -> None:
     """100 000 characters are searched to the end, and RE2 never gives up for want of memory, which it would say on stderr."""

@@ -29,6 +29,28 @@ FRAGMENTS = [
     "41555501-3241-5555-0132-415555013241",
     "DE89 3704 0044 0532 0130 00",
     "48.8566, 2.3522",
+    *(
+        "password=",
+        "Password: ",
+        "token: ",
+        "api_key = '",
+        "hunter2",
+        "Bearer ",
+        "postgres://a:b1@",
+        "--secret ",
+        "sk-",
+        "AKIA",
+    ),
+    *(
+        "ab12CD34ef56GH78ij90",
+        "git@github.com:a/b",
+        "nginx/1.25.3.1",
+        "OpenSSL ",
+        "+47 22 41 50 10",
+        "22 41 50 10",
+        "on ",
+        "@x.no",
+    ),
 ]
 JUNK = st.lists(st.sampled_from(FRAGMENTS), max_size=16).map("".join)
 NUMBERS = st.text(alphabet="0123456789 -.()+/x#@:\n", max_size=60)

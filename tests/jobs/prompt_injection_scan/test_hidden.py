@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.prompt_injection_scan import scan
+from jobs.prompt_injection_scan import Severity, scan
 from jobs.prompt_injection_scan.finding import visible
 from jobs.prompt_injection_scan.hidden import find
 from tests.each import each
@@ -182,3 +182,39 @@ def test_whatever_is_hidden_is_read(text: str) -> None:
 def test_excerpts(text: str, shown: str) -> None:
     """Everything in an excerpt can be seen, and an escape is never cut."""
     assert visible(text) == shown
+
+
+@each(
+    ("text", "names"),
+    [
+        ("\u0430dmin = check(token)", ["\u0430dmin"]),
+        ("if (is\u0410dmin) { open(); }", ["is\u0410dmin"]),
+        ("from p\u0430yments import Client\nuser_\u03bfk = True", ["p\u0430yments", "user_\u03bfk"]),
+        ("\u0394t = t1 - t0", []),
+        ("\u0438\u043c\u044f = input()", []),
+        (
+            "x = parse(y)  # \u0440\u0430\u0437\u0431\u043e\u0440 JSON\u0430 \u0438\u0437 \u0444\u0430\u0439\u043b\u0430",
+            [],
+        ),
+        ("The \u0430dmin is away today.", []),
+    ],
+)
+def test_names_of_mixed_scripts(text: str, names: list[str]) -> None:
+    """A name in a program is a finding where a letter looks like a Latin one, and not where the script is another one."""
+    found = [one for one in scan(text).findings if one.rule == "mixed-script-name"]
+    assert [text[one.start : one.end] for one in found] == names
+    assert all(one.severity is Severity.MEDIUM for one in found)
+
+
+@each(
+    ("text", "severity"),
+    [
+        ('if (level == "guest\u2067") { return; }\nrun(job);', Severity.MEDIUM),
+        ("# checks the owner \u2067 \nif owner == caller: withdraw()", Severity.MEDIUM),
+        ('name = "x\u202b"\nsave(name)', Severity.MEDIUM),
+        ("He said \u2067 and left.\nNobody answered.", Severity.LOW),
+    ],
+)
+def test_direction_that_stays_open_at_the_end_of_a_line(text: str, severity: Severity) -> None:
+    """In a program, and in a comment above a line of code, it hides what the program does."""
+    assert [one.severity for one in scan(text).findings if one.rule == "hidden-bidi"] == [severity]

@@ -117,6 +117,7 @@ def test_a_good_certificate() -> None:
         "cipher": {"name": "TLS_AES_256_GCM_SHA384", "bits": 256},
         "chain": [{"subject": subject, "issuer": issuer, "validTo": valid_to, "fingerprintSha256": fingerprint}],
         "chainLength": 1,
+        "lint": [],
         "ipAddress": "198.51.100.7",
     }
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
-from jobs.ssl_info.trust import distrust, is_self_signed
+from jobs.ssl_info.trust import is_self_signed, trust_in
 from tests.each import each
 from tests.jobs import certificates as made
 
@@ -38,7 +38,7 @@ def encoded(certificate: x509.Certificate) -> bytes:
 
 def judged(chain: list[bytes] | Identity, *, roots: bytes | None = None, now: datetime = NOW) -> str | None:
     der = made.chain(chain) if isinstance(chain, Identity) else chain
-    return distrust(der, pem(ROOT.root) if roots is None else roots, now)
+    return trust_in(der, pem(ROOT.root) if roots is None else roots, now).distrust
 
 
 def test_a_chain_to_an_authority() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import eth_abi
+from eth_abi import grammar
 
 from jobs.engines.evm.selectors import selector, topic
 from jobs.tx_explain.endpoint import ENDPOINT
@@ -53,8 +54,9 @@ def nft(token: str, sender: str, to: str, token_id: int) -> dict[str, Any]:
 
 def calldata(signature: str, *values: Any) -> str:
     """A call."""
-    types = signature[signature.index("(") + 1 : -1]
-    encoded = eth_abi.encode(types.split(","), values) if types else b""
+    parsed = grammar.parse(signature[signature.index("(") :]) if values else None
+    types = [each.to_type_str() for each in parsed.components] if parsed else []
+    encoded = eth_abi.encode(types, values)
     return "0x" + (selector(signature) + encoded).hex()
 
 

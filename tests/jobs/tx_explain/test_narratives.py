@@ -39,6 +39,7 @@ from tests.jobs.tx_explain.receipts import (
 )
 
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+USDC_SHORT = "0x8335…2913"
 PAID = " and paid 0.00001 ETH for gas."
 ONE = 10**18
 MANY = 2**256 - 1
@@ -448,6 +449,78 @@ def test_a_permit_of_permit2_is_an_approval_with_an_end() -> None:
         assert (approval["symbol"], approval["amountFormatted"], approval["granted"]) == ("USDC", "5", True)
         assert (approval["expiresAt"], approval["through"].lower()) == (expires_at, PERMIT2)
         assert answer_about(to=ROUTER, logs=[{**logs[0], "address": CAROL}])["approvals"] == []
+
+
+def test_rights_in_permit2_that_are_taken_back() -> None:
+    """Its event Lockdown has token and spender in the data. One of another contract, or of another shape, is none."""
+    lockdown = "Lockdown(address,address,address)"
+    gone = [
+        log(PERMIT2, lockdown, padded(ALICE), data=padded(token) + padded(spender)[2:])
+        for token, spender in ((USDC, BOB), (WETH, CAROL), (WETH, BOB))
+    ]
+    answer = answer_about(to=PERMIT2, logs=gone)
+    assert answer["narrative"] == (
+        "Took back the allowance of 0x7099…79C8 for WETH through Permit2, and changed 2 other rights" + PAID
+    )
+    first = answer["approvals"][0]
+    assert (first["symbol"], first["amount"], first["granted"], first["isUnlimited"]) == ("USDC", "0", False, False)
+    assert (first["spender"].lower(), first["through"].lower(), first["expiresAt"]) == (BOB, PERMIT2, None)
+    assert codes(answer)[-1] == "approval_revoked"
+    for other in ({"address": CAROL}, {"data": "0x"}, {"topics": gone[0]["topics"][:1]}, {"data": "0x" + "ff" * 64}):
+        assert answer_about(to=PERMIT2, logs=[{**gone[0], **other}])["approvals"] == []
+
+
+VAULT_DEPOSIT = log(
+    WETH, "Deposit(address,address,uint256,uint256)", padded(ALICE), padded(ALICE), data=number(5) + number(5)[2:]
+)
+
+
+@each(
+    ("data", "logs", "signal"),
+    [
+        ("0x0badc0de", [*GAVE, VAULT_DEPOSIT], "vault_deposit"),
+        (
+            "0x0badc0de",
+            [
+                moved(USDC, ALICE, CAROL, 5),
+                nft(CATS, NOBODY, ALICE, 7),
+                log(CATS, "IncreaseLiquidity(uint256,uint128,uint256,uint256)", number(7), data=number(1)),
+            ],
+            "add_liquidity",
+        ),
+        ("0x0badc0de", [*GAVE, log(WETH, "Mint(address,uint256,uint256)", padded(ROUTER))], "add_liquidity"),
+        ("0x0badc0de", [*GAVE, log(WETH, "Mint(address,uint256,uint256)", data=number(1))], "vault_deposit"),
+        ("0x0badc0de", [*GAVE, {**VAULT_DEPOSIT, "address": CAROL}], "swap"),
+        ("0x0badc0de", [moved(USDC, ALICE, CAROL, 5), moved(WETH, BOB, ALICE, ONE), VAULT_DEPOSIT], "swap"),
+        (SWAP, [*GAVE, VAULT_DEPOSIT], "swap"),
+    ],
+)
+def test_an_event_says_what_a_name_does_not(data: str, logs: list[dict[str, Any]], signal: str) -> None:
+    """One of the token that the sender got new. A function that is called a swap is one."""
+    actions = {"add_liquidity", "vault_deposit", "swap"}
+    assert actions.intersection(codes(answer_about(to=ROUTER, data=data, logs=logs))) == {signal}
+
+
+def test_ether_for_shares_that_are_given_back() -> None:
+    """The shares go to their own contract, which sends ether."""
+    chains = usual_chains()
+    chains.base.balances[ALICE] = [(0, ONE), (BLOCK, 3 * ONE - 10**13)]
+    chains.base.nonces[ALICE] = [(0, 7), (BLOCK, 8)]
+    shares = [moved(USDC, ALICE, NOBODY, 5_000_000)]
+    put(chains.base, to=USDC, data=calldata("redeem(uint256)", 5), logs=shares)
+    assert explained(chains)["narrative"] == f"Withdrew 2 ETH from {USDC_SHORT} for 5 USDC{PAID}"
+    put(chains.base, to=USDC, data=calldata("burn(uint256)", 5), logs=shares)
+    assert explained(chains)["narrative"] == f"Burned 5 USDC{PAID}"
+
+
+def test_what_a_bundler_moves_is_signed() -> None:
+    """ERC-4337: an account has signed the operation, so that tokens move is no warning."""
+    operations = calldata(
+        "handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", [], ALICE
+    )
+    answer = answer_about(to=ROUTER, data=operations, logs=[moved(USDC, BOB, CAROL, 7)])
+    [pulled] = [each for each in answer["signals"] if each["code"] == "pulled_by_other"]
+    assert (pulled["severity"], pulled["message"].split(", ")[-1]) == ("info", "by a signature.")
 
 
 def test_the_third_argument_of_an_nft_is_its_id() -> None:

@@ -41,6 +41,7 @@ THROTTLED = [
     "-3: IP address blacklisted\n",
     "Server is busy now, please try again later.\n",
     "Query limit exceeded. If you need more, you may write to us.\n",
+    "You are not allowed to connect\n",
     "Your address has been blocked; if this is wrong, please write to us.\n",
 ]
 
@@ -78,6 +79,7 @@ ENDING = [
     "No match for a-name.com\na-name.com is in its redemption period\n",
     "Domain Status: available\nPending delete, to be released on 2026-12-01\n",
     "a-name.com is in quarantine until 2026-12-24\n",
+    "The queried object does not exist: previous registration\n",
 ]
 SILENT = [
     *ENDING,

@@ -77,6 +77,10 @@ def test_the_bazaars_items() -> None:
     [
         ({"price": {"amount": "10000", "decimals": 6, "currency": "USDC", "network": "base"}}, "0.01"),
         ({"price": {"amount": 10000, "decimals": 6, "asset": "USDC"}}, "0.01"),
+        ({"price": {"amount": "10000", "decimals": 6}}, "0.01"),
+        ({"amount": "10000", "decimals": 6, "network": "base"}, "0.01"),
+        ({"price": {"amount": "10000", "decimals": 18}}, None),
+        ({"price": {"amount": "10000", "decimals": 6, "symbol": "EURC"}}, None),
         ({"price": {"amount": "0.01", "decimals": 6, "currency": "USDC"}}, "0.01"),
         ({"price": {"amount": "2", "currency": "USDC"}}, "2"),
         ({"price": "10000", "decimals": 6, "currency": "USDC"}, "0.01"),

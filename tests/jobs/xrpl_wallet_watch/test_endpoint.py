@@ -16,14 +16,18 @@ from jobs.xrpl_wallet_watch import baseline
 from jobs.xrpl_wallet_watch.endpoint import ENDPOINT, EXAMPLE_ADDRESS, Request, run
 from jobs.xrpl_wallet_watch.response import Response
 from shared.settled_payment import SettledPayment
+from shared.x402.networks import XRPL_RLUSD
 from shared.x402.xrpl_keys import address
 from tests.each import each
 from tests.sites import PUBLIC
 
 WALLET = EXAMPLE_ADDRESS
 FRIEND, OTHER, SHOP = (address(bytes([number]) * 20) for number in (1, 2, 3))
-LINE = TrustLine(Decimal("1.25"), Decimal(10**9), is_frozen=False, no_ripple=True, is_authorized=True)
-STATE = WalletState(1_000, 10, 1_000_000, 200_000, True, 25_000_000, 1, LINE)
+ISSUER = XRPL_RLUSD["xrpl:0"].issuer
+LINE = TrustLine(
+    Decimal("1.25"), Decimal(10**9), is_frozen=False, no_ripple=True, is_authorized=True, allows_clawback=True
+)
+STATE = WalletState(1_000, 10, 1_000_000, 200_000, True, 25_000_000, 1, LINE, ())
 AT = datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC)
 
 
@@ -66,6 +70,7 @@ def transaction(number: int, **changes: Any) -> Transaction:
         peer=None,
         fee=10,
         delivered=Amount(Decimal(1), "XRP", None),
+        promised=None,
         is_partial=False,
         xrp=Decimal("-1.00001"),
         rlusd=Decimal(0),
@@ -138,7 +143,7 @@ def test_the_second_call_reports_what_came_after_the_first(first: bytes) -> None
             destination=WALLET,
             xrp=Decimal(0),
             rlusd=Decimal("0.5"),
-            delivered=Amount(Decimal("0.5"), "RLUSD", SHOP),
+            delivered=Amount(Decimal("0.5"), "RLUSD", ISSUER),
         ),
     )
     ledger = Ledger(later(STATE, sent, received), sent, received)
@@ -157,7 +162,8 @@ def test_the_second_call_reports_what_came_after_the_first(first: bytes) -> None
         "ledgerIndex": 1_600,
         "time": "2023-11-14T22:40:00Z",
         "counterparty": OTHER,
-        "delivered": {"value": "0.5", "currency": "RLUSD", "issuer": SHOP},
+        "delivered": {"value": "0.5", "currency": "RLUSD", "issuer": ISSUER, "imitatesRlusd": False},
+        "promised": None,
         "partial": False,
         "deltas": {"xrp": "0", "rlusd": "0.5"},
     }
@@ -219,12 +225,98 @@ def test_a_partial_payment_to_the_wallet_is_an_alert(first: bytes) -> None:
         is_partial=True,
         xrp=Decimal(0),
         rlusd=Decimal("0.000001"),
-        delivered=Amount(Decimal("0.000001"), "RLUSD", SHOP),
+        delivered=Amount(Decimal("0.000001"), "RLUSD", ISSUER),
     )
     response, _ = call(Ledger(later(STATE, trick), trick), first)
     assert codes(response) == ["partial_payment"]
     assert response.activity.transactions[0].delivered.value == "0.000001"  # type: ignore[union-attr]
     assert response.activity.transactions[0].partial
+
+
+@pytest.mark.parametrize("kind", ["EscrowCreate", "CheckCreate", "PaymentChannelCreate"])
+def test_what_is_promised_is_no_payment(first: bytes, kind: str) -> None:
+    """To the wallet, and by it: it is said so, and no balance has it."""
+    promise = {"type": kind, "promised": Amount(Decimal(5), "XRP", None), "delivered": None}
+    received = transaction(1_500, sender=OTHER, destination=WALLET, xrp=Decimal(0), **promise)
+    sent = transaction(1_600, **promise)
+    response, _ = call(Ledger(later(STATE, received, sent), received, sent), first)
+    assert codes(response) == ["payment_promised", "new_destination"]
+    assert "promises 5 XRP to the wallet" in response.alerts[0].detail
+    assert "None of it has arrived" in response.alerts[0].detail
+    assert "was promised a payment" in response.alerts[1].detail
+    for entry in response.activity.transactions:
+        assert entry.delivered is None
+        assert entry.promised is not None
+        assert (entry.promised.value, entry.promised.currency) == ("5", "XRP")
+
+
+@each(
+    ("kind", "held", "what"),
+    [("Clawback", "-0.75", "0.75 RLUSD"), ("AMMClawback", "-0.75", "0.75 RLUSD"), ("Clawback", "0", "a token")],
+)
+def test_what_an_issuer_takes_back(kind: str, held: str, what: str) -> None:
+    """It is an alert, and that it may is a field."""
+    response, first = call(Ledger(STATE))
+    assert response.rlusd.clawback
+    back = transaction(
+        1_500, type=kind, sender=ISSUER, destination=None, delivered=None, xrp=Decimal(0), rlusd=Decimal(held)
+    )
+    response, _ = call(Ledger(later(STATE, back), back), first)
+    assert codes(response) == ["clawback"]
+    assert f"took back {what} from the wallet" in response.alerts[0].detail
+    failed = back._replace(result="tecNO_LINE", rlusd=Decimal(0))
+    response, _ = call(Ledger(later(STATE, failed), failed), first)
+    assert codes(response) == ["transaction_failed"]
+
+
+def code(text: str) -> str:
+    """A currency code of twenty bytes."""
+    return text.encode().ljust(20, b"\0").hex().upper()
+
+
+TWIN = ISSUER[:4] + FRIEND[4:-3] + ISSUER[-3:]
+
+
+@each(
+    ("currency", "issuer", "is_imitation"),
+    [
+        (code("RLUSD"), OTHER, True),
+        (code("rlusd"), OTHER, True),
+        (code("RLUSD.v2"), OTHER, True),
+        (code("RIUSD"), OTHER, True),
+        (code("RᏞUSD"), OTHER, True),
+        (code("\0\0RLUSD"), OTHER, True),
+        (code("Ripple USD"), OTHER, True),
+        ("USD", TWIN, True),
+        (code("RLUSD"), ISSUER, False),
+        ("RLUSD", ISSUER, False),
+        ("USD", OTHER, False),
+        (code("SOLO"), OTHER, False),
+        (code("USDC"), OTHER, False),
+        ("FF" * 20, OTHER, False),
+        ("XRP", None, False),
+        ("00" * 24, None, False),
+    ],
+)
+def test_tokens_that_pass_for_rlusd(first: bytes, currency: str, issuer: str | None, is_imitation: bool) -> None:
+    """Held, delivered and promised: each is an alert."""
+    amount = Amount(Decimal(500), currency, issuer)
+    held = STATE._replace(tokens=(amount,))
+    usual = {"sender": OTHER, "destination": WALLET, "xrp": Decimal(0), "rlusd": Decimal(0)}
+    paid = transaction(1_500, delivered=amount, **usual)
+    promised = transaction(1_501, type="CheckCreate", delivered=None, promised=amount, **usual)
+    response, _ = call(Ledger(later(held, paid, promised), paid, promised), first)
+    assert codes(response).count("lookalike_rlusd") == 3 * is_imitation
+    assert response.activity.transactions[0].delivered.imitates_rlusd is is_imitation  # type: ignore[union-attr]
+
+
+def test_tokens_that_pass_for_rlusd_are_bounded() -> None:
+    """Those with the most, and a line without a balance is called so."""
+    tokens = tuple(Amount(Decimal(number), code("RLUSD"), address(bytes([number]) * 20)) for number in range(9, -1, -1))
+    response, _ = call(Ledger(STATE._replace(tokens=tokens)))
+    assert [alert.detail.split()[2] for alert in response.alerts] == ["9", "8", "7", "6", "5"]
+    response, _ = call(Ledger(STATE._replace(tokens=tokens[-1:])))
+    assert "has a trust line for a token that imitates RLUSD" in response.alerts[0].detail
 
 
 def test_what_one_answer_cannot_list_the_next_does(first: bytes) -> None:
@@ -267,7 +359,7 @@ def test_incomplete_and_truncated_history_is_not_held_against_the_rest(first: by
     assert response.activity.complete
 
 
-NOBODY = WalletState(1_000, 10, 1_000_000, 200_000, False, 0, 0, None)
+NOBODY = WalletState(1_000, 10, 1_000_000, 200_000, False, 0, 0, None, ())
 
 
 def test_an_account_that_does_not_exist_is_an_answer() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
+from shared.x402.solana import SMALL_ORDER
 from shared.x402.solana_address import (
     decode_base58,
     encode_base58,
@@ -16,7 +17,6 @@ from shared.x402.solana_address import (
     may_be_token_account,
     token_account,
 )
-from shared.x402.solana_signature import SMALL_ORDER
 from tests.each import each
 from tests.solana_signing import ata
 

@@ -10,7 +10,7 @@ from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from shared.x402.solana_signature import SMALL_ORDER, is_signed_by
+from shared.x402.solana import SMALL_ORDER, is_signed_by
 from tests.each import each
 
 L = 2**252 + 27742317777372353535851937790883648493

@@ -24,9 +24,11 @@ from tests.time_limits import patience
 from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.site import Site
 from tests.workers.egress.name_server import NameServer
+from tests.workers.egress.proxy_server import RealProxy, real_proxy
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser.program import find_program
 from workers.egress.connect import Connector
+from workers.egress.exits import Exits
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 
@@ -77,12 +79,21 @@ def names() -> Iterator[NameServer]:
 
 
 @pytest.fixture(scope="session")
+def proxy() -> Iterator[RealProxy]:
+    """Of the operator's, which pages are called through after a refusal."""
+    pytest_socket.enable_socket()
+    with real_proxy() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def browser(
-    program: Path, names: NameServer, authority: Authority, tmp_path_factory: pytest.TempPathFactory
+    program: Path, names: NameServer, authority: Authority, proxy: RealProxy, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChromiumBrowser]:
     """A running browser that shows two pages at once."""
     policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
-    connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
+    exits = Exits("render", proxy.after_refusal("socks5"))
+    connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS), exits)
     authority_file = tmp_path_factory.mktemp("authority") / "ca.pem"
     authority_file.write_bytes(authority.root.public_bytes(Encoding.PEM))
     agent = "coinslot (+https://coinslot.example.com)"

@@ -1,6 +1,7 @@
 """Hostile pages, each with the ends that it may have.
 
-`python -m tests.workers.browser.hostile_pages 3` renders all of them three times.
+`python -m tests.workers.browser.hostile_pages 3` renders all of them three times, with `socks5` or `http` behind it through a
+real proxy.
 
 Each page is a small site under a path of its own: links are relative. In its texts, CANARY is the port of sockets on 127.0.0.1
 and ::1 that nobody may call, and SITE is the site's own port. Names under `silent.example.com` may not even be resolved.
@@ -260,6 +261,7 @@ NO_PAGES = {
     "a-pdf": _only(Content(b"%PDF-1.7\n", "application/pdf"), *_NO_PAGE),
     "a-video": _only(Content(b"\0\0\0\x18ftypmp42", "video/mp4"), *_NO_PAGE),
     "a-picture": _only(_picture(64), *_NO_PAGE),
+    "a-drawing": _only(_text("<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"), *_NO_PAGE),
     "nothing": _only(Content(b"", status=204), *_NO_PAGE),
     "parts-without-end": _only(
         _endless(b"HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=p\r\n\r\n", _PARTS),
@@ -434,4 +436,4 @@ GROUPS: Mapping[str, Mapping[str, Hostile]] = {
 if __name__ == "__main__":
     from tests.workers.browser.hostile_run import main
 
-    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 1))
+    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 1, *sys.argv[2:]))

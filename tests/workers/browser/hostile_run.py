@@ -24,10 +24,12 @@ from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.namespaces import Namespaces, children_of, command
 from tests.workers.browser.site import Canaries, Content, Site
 from tests.workers.egress.name_server import NameServer
+from tests.workers.egress.proxy_server import Scheme, real_proxy
 from workers.adapters import browser as adapter
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser import render as rendering
 from workers.egress.connect import Connector
+from workers.egress.exits import Exits
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 
@@ -118,15 +120,16 @@ def _ends(rendered: list[Rendered]) -> str:
 class Run:
     """A browser, a site with all pages, and canaries."""
 
-    def __init__(self, names: NameServer, canaries: Canaries, site: Site) -> None:
+    def __init__(self, names: NameServer, canaries: Canaries, site: Site, exits: Exits) -> None:
         self._names, self._canaries, self._site = names, canaries, site
         names.addresses("private.example.com", "127.0.0.1")
         names.addresses("mixed.example.com", ADDRESS, "127.0.0.1")
         policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
-        connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
+        connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS), exits)
         self._browser = ChromiumBrowser(connector, SITE, configured="", agent="test", pages=AT_ONCE)
         self._before = _children()
         self._namespaces = Namespaces()
+        self._exits = exits
         self.report = Report()
         site.add("/ordinary", "<p>still here</p>")
         for group, pages in GROUPS.items():
@@ -144,6 +147,8 @@ class Run:
             todo = [(group, name) for _ in range(times) for group, pages in GROUPS.items() for name in pages]
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
                 for is_busy, seconds in ((True, busy_s), (False, settle_s)):
+                    if not is_busy and self._exits.pool:
+                        self._exits.keep("site.example.com", 1)
                     with _settling(seconds):
                         those = [named for named in todo if _is_busy(*named) is is_busy]
                         report.rendered += threads.map(lambda named: self._render(*named), those)
@@ -261,25 +266,32 @@ def _is_busy(group: str, name: str) -> bool:
     return group in BUSY and GROUPS[group][name].ends == (READ,)
 
 
-def run(times: int = 1, *, settle_s: float, busy_s: float) -> Report:
+def run(times: int = 1, *, settle_s: float, busy_s: float, scheme: Scheme | None) -> Report:
     """Render all pages.
 
     Args:
         settle_s: seconds until a page is read that does not rest.
         busy_s: the same for those of which no more is seen later: they only take processor time.
+        scheme: of a real proxy, through which all other pages are called. It could call everybody, and is given the site's
+            address alone. None: there is no proxy.
     """
     canaries, site = Canaries(), Site(ADDRESS)
     try:
-        with NameServer() as names:
-            return Run(names, canaries, site).run(times, settle_s, busy_s)
+        with NameServer() as names, real_proxy() as proxy:
+            exits = Exits("render", proxy.after_refusal(scheme), lambda: 0.0) if scheme else Exits()
+            report = Run(names, canaries, site, exits).run(times, settle_s, busy_s)
+            given = set(proxy.asked)
+        if given != ({(ADDRESS, site.port)} if scheme else set()):
+            report.violations.append(f"the proxy was given {given}")
+        return report
     finally:
         site.close()
         canaries.close()
 
 
-def main(times: int) -> int:
+def main(times: int, scheme: Scheme | None = None) -> int:
     """Print the report. Returns the exit code."""
     wait_longer()
-    report = run(times, settle_s=rendering.SETTLE_S, busy_s=rendering.SETTLE_S)
+    report = run(times, settle_s=rendering.SETTLE_S, busy_s=rendering.SETTLE_S, scheme=scheme)
     print(report)
     return 1 if report.all_violations else 0

@@ -19,11 +19,12 @@ import pytest
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
 from jobs.ports.browser import MAX_HTML, Area, Screenshot
-from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
+from shared.outcome import DeadlineExceeded, UpstreamFailed
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, SITE, Render
 from tests.workers.browser.namespaces import renderers
 from tests.workers.browser.site import Content, Site
+from tests.workers.egress.proxy_server import RealProxy
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser import render as rendering
 
@@ -265,25 +266,10 @@ def test_no_browser_is_free_in_time(browser: ChromiumBrowser, site: Site) -> Non
     assert site.asked == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "body", "headers", "status"),
-    [
-        ("application/pdf", b"%PDF-1.4", {}, 200),
-        ("application/octet-stream", b"\0\1", {}, 200),
-        ("application/zip", b"PK", {}, 200),
-        ("text/html", b"<p>text", {"Content-Disposition": "attachment; filename=a.html"}, 200),
-        ("image/png", png(), {}, 200),
-        ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>", {}, 200),
-        ("video/mp4", b"\0\0\0\x18ftypmp42", {}, 200),
-        ("text/html", b"", {}, 204),
-    ],
-)
-def test_what_is_not_a_page(
-    render: Render, site: Site, kind: str, body: bytes, headers: dict[str, str], status: int
-) -> None:
-    """Downloads, documents, pictures, and nothing at all."""
-    site.add("/", body, kind, headers=headers, status=status)
-    # A response without a body is an aborted navigation, which may have other causes.
+@pytest.mark.parametrize(("kind", "body", "status"), [("application/pdf", b"%PDF-1.4", 200), ("text/html", b"", 204)])
+def test_only_a_page_that_is_none_is_final(render: Render, site: Site, kind: str, body: bytes, status: int) -> None:
+    """A response without a body is an aborted navigation, which may have other causes."""
+    site.add("/", body, kind, status=status)
     assert failure(render) == ("not_a_page", status == 204)
 
 
@@ -437,7 +423,20 @@ def test_a_page_that_is_too_long_to_hand_over(render: Render, site: Site) -> Non
     assert len(page.source) == MAX_HTML
 
 
-def test_addresses_that_are_not_public(render: Render, site: Site) -> None:
-    """Are refused as the page itself."""
-    with pytest.raises(BlockedAddress):
-        render(host="inside.example.com")
+def test_a_site_that_refuses_us_is_called_through_the_proxy(
+    browser: ChromiumBrowser, render: Render, site: Site, proxy: RealProxy
+) -> None:
+    """With everything that the page loads, from whatever host, and until it refuses that, too."""
+    url = public_url(f"http://site.example.com:{site.port}/", SITE)
+    site.add("/", f"<p>text</p><script src=http://other.example.org:{site.port}/script></script>")
+    site.add("/script", "document.body.append('loaded')", "text/javascript")
+    proxy.asked.clear()
+    direct = render()
+    assert (direct.exit, proxy.asked) == (0, [])
+    assert browser.refused(url, direct)
+    through = render()
+    assert "loaded" in through.html
+    assert (through.exit, set(proxy.asked)) == (1, {(ADDRESS, site.port)})
+    assert len(proxy.asked) >= 2
+    assert browser.refused(url, through)
+    assert render().exit == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.outcome import UpstreamFailed
+from shared.outcome import Unavailable, UpstreamFailed
 from workers.browser import verdicts
 from workers.egress.allowance import Job
 
@@ -27,3 +27,10 @@ def test_only_what_is_known_of_the_page_is_final(error: str, reason: str, retrya
     failure = verdicts.of_error(error, URL, Job())
     assert isinstance(failure, UpstreamFailed)
     assert (failure.reason, failure.retryable) == (reason, retryable)
+
+
+def test_a_proxy_of_ours_that_fails_is_not_the_sites_failure() -> None:
+    """The call is our fault, and may be repeated."""
+    job = Job(refusals={"site.example.com": "unavailable"})
+    failure = verdicts.of_error("net::ERR_TUNNEL_CONNECTION_FAILED", URL, job)
+    assert (type(failure), failure.retryable) == (Unavailable, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobs.ports.chains import Balance, Call, Code, Reverted
 from tests.each import each
-from workers.adapters.chain_constants import MAX_AGE_S, Constants
+from workers.adapters.chains import MAX_AGE_S, Constants
 
 SYMBOL = Call(to="0x" + "70" * 20, data=b"\1", is_constant=True)
 CODE = Code("0x" + "70" * 20, is_constant=True)

@@ -27,7 +27,7 @@ from jobs import catalogue, echo
 from workers import fork_server
 from workers.confinement import child, kernel, landlock, seccomp
 from workers.confinement.layers import Layers
-from workers.confinement.system_calls import NUMBERS, SECCOMP
+from workers.confinement.seccomp import NUMBERS, SECCOMP
 
 USER = 61_200
 """An ordinary user, without an entry in /etc/passwd."""

@@ -10,7 +10,7 @@ import pytest
 
 from tests.each import each
 from workers.confinement import seccomp
-from workers.confinement.system_calls import AUDIT_ARCHITECTURE, NUMBERS
+from workers.confinement.seccomp import AUDIT_ARCHITECTURE, NUMBERS
 
 MACHINES = sorted(NUMBERS)
 PID = 4711

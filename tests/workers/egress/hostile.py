@@ -11,6 +11,7 @@ from ipaddress import ip_network
 
 from tests.workers.servers import ADDRESS, Answer
 from workers.egress.connect import Connector
+from workers.egress.exits import Exits
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 
@@ -112,8 +113,12 @@ class Canary:
 
 
 def connector(
-    *, hosts: dict[str, str] | None = None, server: tuple[str, int] | None = None, allow: str = ADDRESS
+    *,
+    hosts: dict[str, str] | None = None,
+    server: tuple[str, int] | None = None,
+    allow: str = ADDRESS,
+    exits: Exits | None = None,
 ) -> Connector:
     """One that may call the servers."""
     policy = Policy(allowed=[ip_network(allow)])
-    return Connector(policy, Resolver(policy, server=server or (ADDRESS, 9), overrides=hosts))
+    return Connector(policy, Resolver(policy, server=server or (ADDRESS, 9), overrides=hosts), exits)

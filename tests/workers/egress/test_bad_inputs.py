@@ -1,7 +1,8 @@
 """A list of 134 bad inputs, by number, and what becomes of each: a refusal with the right code, or a clear result.
 
-Whatever it is, nobody is called: canaries listen on this machine's own addresses, and the name server keeps a log. The list is
-made of what parsers, resolvers and gateways are known to disagree about; its numbers are only names.
+Whatever it is, nobody is called: canaries listen on this machine's own addresses, and the name server keeps a log. What needs
+the network is tried directly and through a real proxy, which is given judged addresses and never a name. The list is made of
+what parsers, resolvers and gateways are known to disagree about; its numbers are only names.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from tests.each import each
 from tests.time_limits import SLACK_S
 from tests.workers.egress.hostile import Calls, Canary, connector, repeating, saying
 from tests.workers.egress.name_server import NameServer, failing, records, silence
+from tests.workers.egress.proxy_server import PLACE, real_proxy
 from tests.workers.servers import ADDRESS, Answer, server
+from workers.egress.exits import Exits
 from workers.egress.http import HttpClient
 
 BLOCKED, NO_URL, NO_HOST, NEVER = "blocked_address", "invalid_url", "invalid_domain", "-"
@@ -117,21 +120,30 @@ def canary(port: int) -> Iterator[Canary]:
         assert listening.calls == 0
 
 
+@pytest.fixture(params=["directly", "http", "socks5"])
+def exits(request: pytest.FixtureRequest, port: int) -> Iterator[Exits]:
+    """By which connections leave: a real proxy is given judged addresses and nothing else."""
+    with real_proxy() as proxy:
+        yield Exits() if request.param == "directly" else Exits("net", proxy.always(request.param))
+        assert set(proxy.asked) <= {(ADDRESS, port), (ADDRESS, 80)}
+
+
 @pytest.fixture
-def names(port: int) -> Iterator[NameServer]:
+def names(port: int, exits: Exits) -> Iterator[NameServer]:
     """It knows a public host, which is the server, and is asked for nothing but public names; and nobody else is called."""
     with NameServer() as running, Calls() as calls:
         running.addresses("a.example.com", ADDRESS)
         yield running
-        assert set(calls) <= {running.server, (ADDRESS, port), (ADDRESS, 80)}
+        called = {call for call in calls if call[0] != PLACE}
+        assert called <= {running.server, *([(ADDRESS, port), (ADDRESS, 80)] if exits.has_direct else [])}
         asked = {question.name for question in running.questions}
         assert all(name.endswith(".example.com") for name in asked)
 
 
-def result(names: NameServer, port: int, url: str, seconds: float = 3.0) -> str:
+def result(names: NameServer, exits: Exits, port: int, url: str, seconds: float = 3.0) -> str:
     """A page's body, or why there is none."""
     site = replace(SITE, ports={port})
-    client = HttpClient(connector(server=names.server), TRUST, site, agent="test")
+    client = HttpClient(connector(server=names.server, exits=exits), TRUST, site, agent="test")
     began = time.monotonic()
     try:
         page = client.get(public_url(url, site), limit_bytes=100_000, deadline=began + seconds)
@@ -207,15 +219,21 @@ NAMES: list[tuple[int, Callable[[NameServer], None], str]] = [
     ("number", "script", "expected"), NAMES, ids=lambda value: str(value) if isinstance(value, int) else ""
 )
 def test_names_that_lie(
-    names: NameServer, canary: Canary, port: int, number: int, script: Callable[[NameServer], None], expected: str
+    names: NameServer,
+    exits: Exits,
+    canary: Canary,
+    port: int,
+    number: int,
+    script: Callable[[NameServer], None],
+    expected: str,
 ) -> None:
     """A clear result; the connection goes to what was checked, or to nobody."""
     script(names)
     with server(saying(b"HTTP/1.1 200 OK\r\n\r\nserved"), port=port):
-        assert result(names, port, f"http://b.example.com:{port}/") == expected
+        assert result(names, exits, port, f"http://b.example.com:{port}/") == expected
         if number in {73, 74}:
             assert names.asked("b.example.com").count("A") == 1
-            assert result(names, port, f"http://b.example.com:{port}/") == BLOCKED
+            assert result(names, exits, port, f"http://b.example.com:{port}/") == BLOCKED
 
 
 Served = Callable[[int], Answer]
@@ -285,21 +303,23 @@ HTTP: list[tuple[int, Callable[[int], Answer], str]] = [
     ("number", "answer", "expected"), HTTP, ids=lambda value: str(value) if isinstance(value, int) else ""
 )
 def test_servers_that_lie(
-    names: NameServer, canary: Canary, port: int, number: int, answer: Served, expected: str
+    names: NameServer, exits: Exits, canary: Canary, port: int, number: int, answer: Served, expected: str
 ) -> None:
     """A clear result within the deadline; what a page or a header names is called by nobody."""
     names.addresses("b.example.com", "127.0.0.1")
     with server(answer(port), port=port):
-        said = result(names, port, f"http://a.example.com:{port}/", seconds=1.0 if expected == "timeout" else 5.0)
+        said = result(
+            names, exits, port, f"http://a.example.com:{port}/", seconds=1.0 if expected == "timeout" else 5.0
+        )
     assert said == expected.replace(":PORT", f":{port}")
 
 
-def test_a_referral_to_this_machine(names: NameServer, canary: Canary) -> None:
+def test_a_referral_to_this_machine(names: NameServer, exits: Exits, canary: Canary) -> None:
     """131: a WHOIS server may name any host as the one that knows more. An address is refused, and a name that leads to one."""
     assert code(public_host, "127.0.0.1") == BLOCKED
     names.addresses("whois.example.com", "127.0.0.1")
     with pytest.raises(BlockedAddress):
-        connector(server=names.server).connect("whois.example.com", 43, deadline=time.monotonic() + 5)
+        connector(server=names.server, exits=exits).connect("whois.example.com", 43, deadline=time.monotonic() + 5)
 
 
 @pytest.mark.parametrize(
@@ -335,13 +355,15 @@ def test_every_link_of_a_page_is_judged_as_a_url_of_a_callers(names: NameServer,
         assert refused.value.code == BLOCKED
 
 
-def test_nobody_is_called_for_what_is_refused_unpaid(names: NameServer, canary: Canary, port: int) -> None:
+def test_nobody_is_called_for_what_is_refused_unpaid(
+    names: NameServer, exits: Exits, canary: Canary, port: int
+) -> None:
     """Even if the whole way were gone with it: what a URL is read as leads to the server, or nowhere."""
     with server(saying(b"HTTP/1.1 200 OK\r\n\r\nserved"), port=port):
         for row in STATIC:
             with contextlib.suppress(NotPublic):
                 text = row.text if "://" in row.text else f"http://{row.text}:{port}/"
-                assert result(names, port, text) in {"served", "dns_failure", "connection_refused", "too_large"}
+                assert result(names, exits, port, text) in {"served", "dns_failure", "connection_refused", "too_large"}
 
 
 def test_every_number_has_its_row() -> None:

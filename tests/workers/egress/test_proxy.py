@@ -18,8 +18,10 @@ from tests.each import each
 from tests.sites import PUBLIC, on_any_port
 from tests.workers.egress.hostile import Canary, connector, head_of, repeating, saying
 from tests.workers.egress.name_server import NameServer, silence
+from tests.workers.egress.proxy_server import real_proxy
 from tests.workers.servers import ADDRESS, server
 from workers.egress.allowance import Job, Slot
+from workers.egress.exits import Exits
 from workers.egress.proxy import Proxy
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -533,3 +535,15 @@ async def test_closing_cuts_everything(way: Way) -> None:
             for connection in (line, silent):
                 with contextlib.suppress(ConnectionResetError):
                     assert (await connection.rest()).strip(b".") == b""
+
+
+@pytest.mark.anyio
+async def test_an_operators_proxy_that_fails() -> None:
+    """Is the reason of the refusal, so that the page is not blamed."""
+    with real_proxy() as upstream:
+        upstream.answer = 403
+        exits = Exits("render", upstream.always("http"))
+        async with slot_of(Proxy(connector(hosts=HOSTS, exits=exits), SITE)) as opened:
+            with opened.serving(Job()) as job:
+                assert await asked(opened, "CONNECT a.example.com:443") == "502 unavailable"
+        assert job.refusals == {"a.example.com": "unavailable"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from queue import Empty
 from typing import Any
 
@@ -15,7 +14,6 @@ from dramatiq.broker import MessageProxy
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.worker import WorkerThread
 
-from compose.sandbox.redis_server import start_redis
 from shared.layouts import MESSAGES
 from shared.queue.replies import LIST_TTL_S
 from shared.queue.streams import GROUP, MAX_DELIVERIES, OUTDATED, stream_key, unavailable_key
@@ -180,34 +178,6 @@ def test_nack_drops_the_message(broker: StreamBroker) -> None:
     made.nack(take(made))
     assert broker.client.xlen(stream_key("fast")) == 0
     assert broker.client.xpending(stream_key("fast"), GROUP)["pending"] == 0
-
-
-def test_requeued_messages_go_to_another_consumer_at_once(broker: StreamBroker) -> None:
-    """A worker that stops gives back what it had not started."""
-    first, second = consumer(broker), consumer(broker)
-    sent = broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
-    first.requeue([take(first)])
-    assert take(second).message_id == sent.message_id
-
-
-def test_closing_gives_back_what_was_fetched(broker: StreamBroker) -> None:
-    """Messages in a consumer's buffer are not stranded until the lease runs out."""
-    first = consumer(broker)
-    ids = {broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {})).message_id for _ in range(3)}
-    running = take(first)
-    first.close()
-    second = consumer(broker)
-    assert {take(second).message_id, take(second).message_id} == ids - {running.message_id}
-
-
-def test_a_dead_consumers_messages_are_taken_over(broker: StreamBroker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What nobody renews for the length of the lease is claimed by another consumer."""
-    monkeypatch.setattr(consumers, "LEASE_MS", 50)
-    dead = consumer(broker)
-    sent = broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
-    assert take(dead).message_id == sent.message_id
-    time.sleep(0.1)
-    assert take(consumer(broker)).message_id == sent.message_id
 
 
 def test_a_living_consumer_keeps_its_messages(broker: StreamBroker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -490,34 +460,6 @@ def test_dead_consumers_are_forgotten(broker: StreamBroker, monkeypatch: pytest.
     told: Any = broker.client.xinfo_consumers(stream_key("fast"), GROUP)
     # The one whose message was taken over is gone as well: it held nothing any more.
     assert [one["name"] for one in told] == [living._name.encode()]
-
-
-def test_redis_restarts_under_a_worker(tmp_path: Path) -> None:
-    """Consumers come back by themselves, whatever was lost, and read the queue from its start."""
-    server = start_redis("queue", tmp_path)
-    port = int(server.url.rsplit(":", 1)[1].split("/")[0])
-    broker = StreamBroker(server.url, middleware=[])
-    seen: list[int] = []
-
-    @dramatiq.actor(broker=broker, queue_name="fast")
-    def note(number: int) -> None:
-        seen.append(number)
-
-    worker = dramatiq.Worker(broker, worker_timeout=100, worker_threads=1)
-    worker.start()
-    try:
-        note.send(1)
-        broker.join("fast", timeout=round(patience(5_000)))
-        server.process.kill()
-        server.stop()
-        server = start_redis("queue", tmp_path, port)
-        note.send(2)
-        broker.join("fast", timeout=round(patience(5_000)))
-    finally:
-        worker.stop()
-        broker.close()
-        server.stop()
-    assert seen == [1, 2]
 
 
 def test_what_we_use_of_dramatiqs_insides_is_there(broker: StreamBroker) -> None:

@@ -25,6 +25,20 @@ def test_a_text_without_padding_is_read() -> None:
     assert (found.kind, found.reason, found.signature) == ("error", "too poor", "Error(string)")
 
 
+@each(
+    ("body", "reason"),
+    [
+        (word(32) + word(8) + b"too p", "too p"),
+        (word(32) + word(2**255) + b"too p".ljust(32, b"\0"), "too p"),
+        (word(32) + word(5) + b"caf\xe9!", "caf\ufffd!"),
+    ],
+)
+def test_a_text_that_was_cut_off_or_is_not_utf_8_is_read(body: bytes, reason: str) -> None:
+    """Callers in between may pass on a part, and authors write what they like."""
+    found = explain(Reverted(ERROR + body))
+    assert (found.kind, found.reason) == ("error", reason)
+
+
 def test_a_text_is_shown_without_what_hides_in_it() -> None:
     """The author of a contract wrote it."""
     found = explain(Reverted(ERROR + text("no\u202e money")))

@@ -13,7 +13,7 @@ import pytest
 from compose.data import addresses
 from jobs.engines.evm import data_file, known_addresses, known_tokens, signatures
 from jobs.engines.evm.abi import parse_arguments
-from jobs.engines.evm.lookalikes import readings, skeleton
+from jobs.engines.evm.copycat import readings, skeleton
 from shared.x402.evm import keccak256
 from tests.each import each
 

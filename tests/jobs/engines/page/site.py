@@ -41,6 +41,7 @@ class Site:
         failing: calculations that take too much.
         left: the observation of the last call, which the next one gets.
         asked: the arguments of each `render`.
+        elsewhere: status and markup that the site shows to another address of ours; None: there is no other address.
     """
 
     html: str = BERTHS
@@ -56,6 +57,7 @@ class Site:
     site: Any = PUBLIC
     asked: list[Any] = field(default_factory=list)
     calculated: list[str] = field(default_factory=list)
+    elsewhere: tuple[int, str] | None = None
     time: datetime = datetime(2026, 11, 20, 15, 4, 5, 999, tzinfo=UTC)
 
     @property
@@ -72,6 +74,15 @@ class Site:
 
     def now(self) -> datetime:
         return self.time
+
+    def refused(self, url: PublicUrl, page: RenderedPage) -> bool:
+        """From now on the site shows `elsewhere`, if there is any."""
+        assert (page.http_status, page.html) == (self.status, self.html)
+        if self.elsewhere is None:
+            return False
+        (self.status, self.html), self.source = self.elsewhere, ""
+        self.elsewhere = None
+        return True
 
     def render(self, url: PublicUrl, *, screenshot: Area | None, deadline: float) -> RenderedPage:
         self.asked.append((str(url), screenshot, deadline - time.monotonic()))

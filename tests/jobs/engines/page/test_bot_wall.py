@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 from typing import Any, NamedTuple
 
 import pytest
+from lxml.html import fromstring
 
+from jobs.engines.page import visit
+from jobs.engines.page.bot_wall import bot_wall
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT as WEB_DIFF
-from shared.outcome import UpstreamFailed
+from shared.outcome import DeadlineExceeded, UpstreamFailed
 from tests.each import each
 from tests.jobs.engines.page.site import URL, Site
 from tests.sites import decoded
@@ -199,6 +203,71 @@ def test_a_wall_is_not_the_page(endpoint: Any, name: str) -> None:
         with pytest.raises(UpstreamFailed) as failed:
             call(endpoint, wall.title, wall.body, wall.scripts, status, site=site)
         assert (failed.value.reason, site.left is left) == ("bot_wall", True)
+
+
+@each(
+    "line",
+    [
+        *("Performing security verification", "Please wait while we verify your browser...", "I'm not a robot"),
+        *("Your connection needs to be verified before you can proceed", "Drag the slider to complete the puzzle"),
+        *("We want to make sure it is actually you we are dealing with and not a robot.", "Bot detected."),
+        *("Our systems have detected unusual traffic from your computer network.", "Please slide to verify"),
+        *("Before you continue, we need to check that you're not a robot.", "Enter the characters you see below"),
+        *("To continue, please confirm that you're not a robot", "Je ne suis pas un robot", "Ich bin kein Roboter"),
+        *(
+            "No soy un robot",
+            "Não sou um robô",
+            "Проверка, что вы не робот",
+            "Bitte warten, Ihr Browser wird überprüft",
+        ),
+    ],
+)
+def test_what_walls_say(line: str) -> None:
+    """A line to itself on a bare page; in a longer sentence it is the page's own text."""
+    for text, is_wall in ((line, True), (f"The sign at the harbour says this: {line}", False)):
+        root = fromstring(f"<html><head><title>site</title></head><body><p>{text}</p></body></html>")
+        assert (bot_wall(root, None, text, status=200) is not None) is is_wall
+
+
+@pytest.mark.parametrize(("status", "reason"), [(200, "bot_wall"), (403, "bot_wall"), (403, None), (429, None)])
+def test_a_page_that_is_refused_is_rendered_from_another_address(status: int, reason: str | None) -> None:
+    """Once, where there is one and time is left, and what that one gets is the answer. Other errors are the page's own."""
+    wall = WALLS["Cloudflare"] if reason else Wall("No", "<h1>No</h1>", "", ())
+    site = Site(elsewhere=(200, f"<main><p>{SENTENCE}</p></main>"))
+    answer = call(RENDER_PRO, wall.title, wall.body, wall.scripts, status, site=site)
+    assert (SENTENCE.strip() in answer.markdown, answer.http_status, len(site.asked)) == (True, 200, 2)
+    for again in (500, 429):
+        site = Site(elsewhere=(again, "<p>Later</p>"))
+        with pytest.raises(UpstreamFailed, match=f"status {again}"):
+            call(RENDER_PRO, wall.title, wall.body, wall.scripts, status, site=site)
+        assert len(site.asked) == 2
+    for own in (401, 404, 500):
+        site = Site(elsewhere=(200, ""))
+        with contextlib.suppress(UpstreamFailed):
+            call(RENDER_PRO, "No", "<h1>No</h1>", "", own, site=site)
+        assert len(site.asked) == 1
+
+
+def test_a_second_rendering_that_fails_leaves_the_first_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal says more than a timeout. Without time for another rendering, it is noted alone."""
+    wall = WALLS["Cloudflare"]
+    site = Site(elsewhere=(200, SENTENCE))
+    render = site.render
+
+    def failing_later(*arguments: Any, **named: Any) -> Any:
+        if site.asked:
+            raise DeadlineExceeded("No browser was free in time.")
+        return render(*arguments, **named)
+
+    monkeypatch.setattr(site, "render", failing_later)
+    with pytest.raises(UpstreamFailed) as failed:
+        call(RENDER_PRO, wall.title, wall.body, wall.scripts, 403, site=site)
+    assert (failed.value.reason, site.elsewhere) == ("bot_wall", None)
+    monkeypatch.setattr(visit, "AGAIN_S", visit.RENDER_S + 1)
+    site = Site(elsewhere=(200, SENTENCE))
+    with pytest.raises(UpstreamFailed) as failed:
+        call(RENDER_PRO, wall.title, wall.body, wall.scripts, 403, site=site)
+    assert (failed.value.reason, site.elsewhere, len(site.asked)) == ("bot_wall", None, 1)
 
 
 @each("name", PAGES)
