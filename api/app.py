@@ -249,13 +249,20 @@ def _problem(base_url: str, request: Request[Any, Any, Any], error: Exception) -
         status_code=answer.status,
         media_type=headers.pop("content-type"),
         headers={
-            **((isinstance(error, HTTPException) and error.headers) or {}),  # Allow
+            **_allow(error),
             **headers,
             "X-Request-Id": call_id,
             "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
         },
     )
+
+
+def _allow(error: Exception) -> dict[str, str]:
+    """The Allow header of a wrong method, in the order that Litestar's answer to OPTIONS has."""
+    headers = (isinstance(error, HTTPException) and error.headers) or {}
+    allowed = "".join(value for name, value in headers.items() if name.lower() == "allow")
+    return {"Allow": ", ".join(sorted(allowed.split(", ")))} if allowed else {}
 
 
 def _refused(error: Exception) -> Problem:

@@ -19,7 +19,7 @@ from api.causes import Cause
 from api.channel_calls import ChannelCalls
 from api.claims import build_claim, settled_offer
 from api.errors import ERROR_KINDS, Problem, problem_of
-from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
+from api.http import ALLOW, PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.job_call import JobCall
 from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
@@ -138,9 +138,9 @@ class PaidCall:
     async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         method = scope.get("method")
         if method == "OPTIONS":
-            return Answer(204, ((b"allow", b"POST, OPTIONS"), *PREFLIGHT), b"")
+            return Answer(204, (ALLOW, *PREFLIGHT), b"")
         if method not in ("POST", "GET", "HEAD"):
-            raise Problem(code="method_not_allowed", detail="Use POST.", headers=((b"allow", b"POST"),))
+            raise Problem(code="method_not_allowed", detail="Use POST.", headers=(ALLOW,))
 
         # 1. Unpaid: the price, whatever the body. No parsing, no Redis.
         presented = find_payment(scope["headers"])
@@ -331,7 +331,7 @@ class PaidCall:
 
 
 def _use_post() -> Problem:
-    return Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
+    return Problem(code="method_not_allowed", detail="Use POST to pay.", headers=(ALLOW,))
 
 
 def known_causes(endpoint: Endpoint) -> frozenset[str]:

@@ -193,7 +193,7 @@ def test_a_buyer_reads_it_in_parts_with_the_sdk(shop: tuple[Listing, ...], base_
             )
             assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (10, offset, 28)
             found += [item.resource for item in listed.items]
-    whole = json.loads(catalogue.documents["/bazaar.json"])["items"]
+    whole = json.loads(catalogue.documents["/bazaar.json"].body)["items"]
     assert found == [item["resource"] for item in whole if item["type"] == "http"]
     tools = json.loads(catalogue.resources(Filters(kind="mcp"), limit=100))["items"]
     assert tools == [item for item in whole if item["type"] == "mcp"]
