@@ -12,48 +12,32 @@ import shutil
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any
 
-import redis
 from coincurve import PrivateKey
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
-from ops import chains, channel_checks, listing_state, price_checks
+from ops import chains, channel_checks, listing_state, price_checks, redis_checks
 from ops.books import report as report_of_books
-from ops.queries import address, api_place, get_json, read_pools, supported_networks, unreadable
+from ops.queries import address, api_place, get_json, supported_networks
+from ops.redis_checks import Finding, Findings
 from ops.settlement_costs import sentence, settlement_costs
 from shared.endpoint import ENTRY_POINTS, PACKAGE_REFUSED
-from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
-from shared.observability import confinement_notes
 from shared.process import setting_names
-from shared.queue import queue_clock
 from shared.sealing.keys import previous_key_file
-from shared.servers.ledger_servers import check_server, connect_ledger
+from shared.servers.ledger_servers import connect_ledger
 from shared.servers.ledger_start import WrongLedger
-from shared.servers.redis_connection import connect
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.egress_proxies import read_egress_proxies
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import is_exposed, read_headers, read_key, read_secret
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 from shared.x402.evm import address_of
-
-
-class Finding(NamedTuple):
-    """What one check found. `about`: what was checked."""
-
-    level: Literal["ok", "warn", "fail"]
-    about: str
-    detail: str
-
-
-Findings = Iterator[Finding]
 
 
 def report(settings: Settings, environment: Mapping[str, str], *, as_json: bool) -> int:
@@ -73,14 +57,14 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     yield from _key_files(settings)
     for url, place in settings.ledger_places:
         of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
-        yield from _redis(f"ledger{of_several}", "ledger_url", url, partial(_check_ledger, place))
+        yield from redis_checks.examine(f"ledger{of_several}", "ledger_url", url, partial(redis_checks.ledger, place))
         if settings.ledger_replicas:
-            check = partial(_check_replicas, settings.ledger_replicas)
-            yield from _redis(f"replicas{of_several}", "ledger_url", url, check)
-    yield from _redis("queue", "queue_url", settings.redis_url(settings.queue_url), _check_queue)
+            check = partial(redis_checks.replicas, settings.ledger_replicas)
+            yield from redis_checks.examine(f"replicas{of_several}", "ledger_url", url, check)
+    yield from redis_checks.examine("queue", "queue_url", settings.redis_url(settings.queue_url), redis_checks.queue)
     if settings.observation_url:
         url = settings.redis_url(settings.observation_url)
-        yield from _redis("observations", "observation_url", url, _check_policy)
+        yield from redis_checks.examine("observations", "observation_url", url, redis_checks.policy)
     yield from _disk(settings)
     yield from _api(settings)
     yield from (Finding(level, "prices", detail) for level, detail in price_checks.examine(settings, environment))
@@ -183,77 +167,6 @@ def _private(about: str, path: Path) -> Finding:
         return Finding("fail", about, f"{path} can be read by others (mode {mode:03o}): chmod 600 {path}")
     who = "root and one group" if path.stat().st_mode & 0o040 else "its owner"
     return Finding("ok", about, f"{path} is readable for {who} alone")
-
-
-def _redis(about: str, setting: str, url: str, check: Callable[[str, redis.Redis], Findings]) -> Findings:
-    try:
-        with connect(url) as client:
-            role = cast(list[Any], client.execute_command("ROLE"))[0].decode()
-            if role != "master":
-                yield Finding("fail", about, f"the server is a {role}: it takes no writes")
-            yield from check(about, client)
-    except RedisError as error:
-        yield Finding("fail", about, unreadable(error, **{setting: url}))
-
-
-def _check_ledger(place: str, about: str, client: redis.Redis) -> Findings:
-    if why := check_server(client, checked_by_reader(place)):
-        yield Finding("fail", about, why)
-    for name, value, why in (
-        ("appendonly", "yes", "payments would be lost with the server"),
-        ("appendfsync", "always", "payments of the last second would be lost with the machine"),
-    ):
-        yield _option(about, client, name, value, why)
-    yield from _check_policy(about, client)
-
-
-def _check_replicas(wanted: int, about: str, client: redis.Redis) -> Findings:
-    replicas = cast(list[Any], client.execute_command("ROLE"))[2]  # type: ignore[no-untyped-call]
-    found = len(replicas) if isinstance(replicas, list) else 0
-    level: Literal["ok", "fail"] = "ok" if found >= wanted else "fail"
-    yield Finding(level, about, f"{found} replicas follow the ledger, and {wanted} must have every write")
-
-
-def _check_queue(about: str, client: redis.Redis) -> Findings:
-    yield from _check_policy(about, client)
-    seconds, micros = client.time()
-    offset = time.time() - (seconds + micros / 1e6)
-    level: Literal["ok", "fail"] = "ok" if abs(offset) < queue_clock.MOST_OFFSET_S else "fail"
-    yield Finding(level, "clock", f"{offset:+.3f} s beside the queue's")
-    notes = cast(list[bytes], client.hvals(queue_clock.NOTES))
-    yield from (Finding("fail", "clock", text) for text in queue_clock.sentences(notes, seconds))
-    yield from _confinement(cast(list[bytes], client.hvals(confinement_notes.KEY)))
-    for pool, state in read_pools(client).items():
-        if not state.workers:
-            yield Finding("warn", f"workers of {pool}", "none is alive")
-        elif not state.available:
-            yield Finding("warn", f"workers of {pool}", f"calls are refused: {state.reason}")
-        else:
-            waiting = state.depth - state.running
-            yield Finding(
-                "ok", f"workers of {pool}", f"{state.available} alive, {state.running} jobs run, {waiting} wait"
-            )
-
-
-def _confinement(notes: list[bytes]) -> Findings:
-    lacking = confinement_notes.sentences(notes, time.time())
-    yield from (Finding("warn", "confinement", sentence) for sentence in lacking)
-    if not lacking:
-        yield Finding("ok", "confinement", "no worker has noted that its children lack a layer")
-
-
-def _check_policy(about: str, client: redis.Redis) -> Findings:
-    yield _option(about, client, "maxmemory-policy", "noeviction", "records would vanish when its memory is full")
-
-
-def _option(about: str, client: redis.Redis, name: str, value: str, why: str) -> Finding:
-    try:
-        found = client.config_get(name).get(name)
-    except ResponseError:
-        return Finding("warn", about, f"its {name} cannot be read: it must be {value}")
-    if found == value:
-        return Finding("ok", about, f"{name} {value}")
-    return Finding("fail", about, f"{name} is {found} and not {value}: {why}")
 
 
 def _disk(settings: Settings) -> Findings:
