@@ -35,6 +35,7 @@ _REFUSED = "invalid_payload"
 _AT = re.compile(r"(.*) - at (?:`key` in )?`\$([^`]*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _TYPES = re.compile(r"((?:Expected|got) )`([a-z| ]+)`")
+_NOT_INTEGER = re.compile(r"Expected `int\b.*got `float`")
 _JSON_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
 _NOT_IN_LIST = "Invalid enum value"
 
@@ -231,7 +232,9 @@ def _in_json_words(message: str, field: str, request: type[msgspec.Struct]) -> s
         return f"Expected one of {accepted}" if accepted else "This value is not accepted here"
     if missing := _MISSING.match(message):
         return f"The field `{missing[1]}` is missing"
-    return _TYPES.sub(lambda found: found[1] + _json_types(found[2]), message)
+    said = _TYPES.sub(lambda found: found[1] + _json_types(found[2]), message)
+    # JSON Schema takes 2.0 for an integer. Here it is none: in a field for any JSON, 2.0 and 2 are told apart.
+    return f"{said} with a fraction or an exponent" if _NOT_INTEGER.match(message) else said
 
 
 def _json_types(types: str) -> str:

@@ -34,6 +34,7 @@ from api.payment.gate import PaymentGate
 from api.payment.headers import PAYMENT_SIGNATURE, X_PAYMENT
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
+from api.payment.offer_receipt import read_signer
 from api.payment.price_lists import PriceLists
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
@@ -96,8 +97,9 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         ]
     read_prices = partial(price_list.read, settings, catalogue)
     price_lists = PriceLists(as_one(replicated_servers), read_prices())
+    signer = read_signer(settings)
     gates = tuple(
-        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names)
+        PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names, signer)
         for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )
@@ -181,6 +183,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
                 updated=lambda: shop.prices.updated,
+                signer=signer,
             ),
             *readiness.routes(),
         ],
@@ -246,13 +249,20 @@ def _problem(base_url: str, request: Request[Any, Any, Any], error: Exception) -
         status_code=answer.status,
         media_type=headers.pop("content-type"),
         headers={
-            **((isinstance(error, HTTPException) and error.headers) or {}),  # Allow
+            **_allow(error),
             **headers,
             "X-Request-Id": call_id,
             "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
         },
     )
+
+
+def _allow(error: Exception) -> dict[str, str]:
+    """The Allow header of a wrong method, in the order that Litestar's answer to OPTIONS has."""
+    headers = (isinstance(error, HTTPException) and error.headers) or {}
+    allowed = "".join(value for name, value in headers.items() if name.lower() == "allow")
+    return {"Allow": ", ".join(sorted(allowed.split(", ")))} if allowed else {}
 
 
 def _refused(error: Exception) -> Problem:

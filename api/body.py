@@ -57,6 +57,7 @@ class RequestBody:
             Problem: `too_large`, `unsupported_media_type`, `invalid_body` when the body does not arrive within 10 s, or
                 `pool_full` when too many bytes of long bodies have arrived and wait.
         """
+        self.require_no_coding()
         declared = self._headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared[:20]) > limit:
             raise _too_large(limit)
@@ -72,6 +73,19 @@ class RequestBody:
         if body and not _is_json(self._headers.get(b"content-type")):
             raise Problem(code="unsupported_media_type", detail="Send the body as application/json.")
         return body
+
+    def require_no_coding(self) -> None:
+        """Raise Problem `unsupported_media_type` for a compressed body.
+
+        Nothing is decompressed: the body that is measured, hashed and paid for is the one that was sent, and a short one cannot
+        become a long one here.
+        """
+        if self._headers.get(b"content-encoding", b"identity").strip().lower() not in (b"", b"identity"):
+            raise Problem(
+                code="unsupported_media_type",
+                detail="Send the body as it is, without a Content-Encoding.",
+                headers=((b"accept-encoding", b"identity"),),
+            )
 
     async def discard(self) -> None:
         """Read and drop the rest of the body: a client whose upload is cut off never sees the answer.
@@ -103,7 +117,7 @@ class RequestBody:
         event: Any = await self._receive()
         if event["type"] == "http.disconnect":
             self._is_over = True
-            raise problem_of(Cause.BODY_CUT_OFF)
+            raise problem_of(Cause.BODY_TRAILERS if b"trailer" in self._headers else Cause.BODY_CUT_OFF)
         self._is_over = not event.get("more_body", False)
         chunk: bytes = event.get("body", b"")
         return chunk

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 class Watch(Protocol):
     """Notices that a caller hangs up (api/undelivered.py)."""
 
-    async def end(self) -> None: ...
+    async def end(self, *, is_final: bool) -> None: ...
 
 
 @dataclass(slots=True)
@@ -39,6 +39,7 @@ class CallLog:
         ignored: fields of the body that the endpoint does not know. Not in the line: they are the caller's words.
         is_first: whether this request made the payment known, so that it is the first one of its call. Not in the line.
         watch: notices that the caller hangs up. Not in the line.
+        is_failed: whether the call is charged and will never be answered. Not in the line.
         result: how the call ended, for /status; None of what is not counted there. Not in the line.
         began: monotonic seconds.
     """
@@ -57,6 +58,7 @@ class CallLog:
     ignored: tuple[str, ...] = ()
     is_first: bool = False
     watch: Watch | None = None
+    is_failed: bool = False
     result: Result | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -72,6 +74,7 @@ class CallLog:
         if problem.cause is not None:
             cause = problem.cause.reason
         self.cause = cause
+        self.is_failed = problem.charged is True and not problem.retry_same_payment
         error = None if failure is None else str(failure)
         if problem.cause is Cause.PORT_UNAVAILABLE:
             error = problem.reason

@@ -85,7 +85,12 @@ class Cause(enum.Enum):
     IDENTIFIER_OPEN = "in_progress", "Repeat the call with its first payment.", 2
     # The caller's connection.
     BODY_LATE = "invalid_body", "The body did not arrive in time.", None
-    BODY_CUT_OFF = "invalid_body", "The connection was closed before the body was complete.", None
+    BODY_CUT_OFF = (
+        "invalid_body",
+        "The connection was closed before the body was complete, or the body has trailers, which are not taken.",
+        None,
+    )
+    BODY_TRAILERS = "invalid_body", "The body has trailers, which are not taken: send it without.", None
     # The answer is a 402, whose body is exactly the challenge: these are in the log only.
     SETTLEMENT_REFUSED = "payment_required", "The facilitator refused to settle the payment.", None
     SETTLEMENT_REFUTED = "payment_required", "The chain shows that the payment was not made.", None

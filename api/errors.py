@@ -47,7 +47,7 @@ ERROR_KINDS: Mapping[str, ErrorKind] = {
     "not_found": ErrorKind(404, "There is nothing here"),
     "method_not_allowed": ErrorKind(405, "This method is not allowed here"),
     "too_large": ErrorKind(413, "The body is too large"),
-    "unsupported_media_type": ErrorKind(415, "The body must be application/json"),
+    "unsupported_media_type": ErrorKind(415, "The body must be application/json, not compressed"),
     "identifier_used": ErrorKind(409, "The payment identifier belongs to another request"),
     "rate_limited": ErrorKind(429, "Too many calls of this endpoint by this payer", retryable=True),
     "internal_error": ErrorKind(500, "Something went wrong here", retryable=True),

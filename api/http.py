@@ -23,12 +23,16 @@ CORS: HeaderPairs = (
         b"RateLimit-Policy, Warnings, X-Request-Id",
     ),
 )
+ALLOW = (b"allow", b"POST, OPTIONS")
+"""Of a paid call, and of the MCP server. A GET of a call is a 402 at most."""
 PREFLIGHT: HeaderPairs = (
     (b"access-control-allow-methods", b"GET, HEAD, POST, OPTIONS"),
-    # Official clients send Access-Control-Expose-Headers, which is a response header, on their requests.
+    # Official clients send Access-Control-Expose-Headers, which is a response header, on their requests. The last six are added
+    # by HTTP clients and tracers to every request of a page; none of them means anything here.
     (
         b"access-control-allow-headers",
-        b"Content-Type, PAYMENT-SIGNATURE, X-PAYMENT, X-Request-Id, Access-Control-Expose-Headers",
+        b"Content-Type, PAYMENT-SIGNATURE, X-PAYMENT, X-Request-Id, Access-Control-Expose-Headers, Authorization, "
+        b"Idempotency-Key, traceparent, tracestate, baggage, sentry-trace",
     ),
     (b"access-control-max-age", b"600"),
 )

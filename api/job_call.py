@@ -125,4 +125,5 @@ class JobCall:
             )
             raise with_receipt(problem, checked, receipt, self._gate)
         headers = ((b"content-type", b"application/json"),)
-        return Answer(200, headers + self._gate.receipt(receipt, older=checked.presented.older), result.body)
+        proof = self._gate.receipt(receipt, older=checked.presented.older, is_delivered=True)
+        return Answer(200, headers + proof, result.body)

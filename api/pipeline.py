@@ -19,7 +19,7 @@ from api.causes import Cause
 from api.channel_calls import ChannelCalls
 from api.claims import build_claim, settled_offer
 from api.errors import ERROR_KINDS, Problem, problem_of
-from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
+from api.http import ALLOW, PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.job_call import JobCall
 from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
@@ -107,7 +107,7 @@ class PaidCall:
         tracing.end_call(call_log, answer.status)
         await body.discard()
         if call_log.watch is not None:
-            await call_log.watch.end()
+            await call_log.watch.end(is_final=answer.status == 200 or call_log.is_failed)
         return answer
 
     def _cause(self, answer: Answer, call_log: CallLog) -> str:
@@ -138,9 +138,9 @@ class PaidCall:
     async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         method = scope.get("method")
         if method == "OPTIONS":
-            return Answer(204, ((b"allow", b"POST, OPTIONS"), *PREFLIGHT), b"")
+            return Answer(204, (ALLOW, *PREFLIGHT), b"")
         if method not in ("POST", "GET", "HEAD"):
-            raise Problem(code="method_not_allowed", detail="Use POST.", headers=((b"allow", b"POST"),))
+            raise Problem(code="method_not_allowed", detail="Use POST.", headers=(ALLOW,))
 
         # 1. Unpaid: the price, whatever the body. No parsing, no Redis.
         presented = find_payment(scope["headers"])
@@ -256,14 +256,14 @@ class PaidCall:
     async def _identified(self, checked: Checked, entry: Entry) -> tuple[Checked, Entry]:
         """The payment that paid for this call when the client used the same identifier before; otherwise the arguments.
 
-        Only that first payment was charged. Raises Problem when it paid for another call.
+        Only that first payment was charged. Its job is run if nobody does. Raises Problem when it paid for another call.
         """
         if entry.verdict is not Verdict.IDENTIFIED:
             return checked, entry
         earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
-        entry = await self._services.ledger.peek(earlier)
-        of_another = (Verdict.CLAIMED, Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED)
-        if entry.verdict in of_another:
+        is_plain = not (self._endpoint.holds_secret or isinstance(checked.authorization, Deposit | Voucher))
+        entry = await (self._services.ledger.resume if is_plain else self._services.ledger.peek)(earlier)
+        if entry.verdict in (Verdict.CLAIMED, Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
             raise problem_of(Cause.IDENTIFIER_OF_ANOTHER)
         return dataclasses.replace(checked, claim=earlier), entry
 
@@ -317,7 +317,7 @@ class PaidCall:
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._gate.refuse("payment_already_used")
                 case Verdict.IDLE:
-                    # To drive it takes the first payment itself, and this request brings another one.
+                    # To settle it takes the first payment itself, and this request brings another one.
                     raise problem_of(Cause.IDENTIFIER_OPEN)
                 case Verdict.ABSENT:
                     # The copy that drove it could not reach the facilitator, and the ledger forgot the payment.
@@ -331,7 +331,7 @@ class PaidCall:
 
 
 def _use_post() -> Problem:
-    return Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
+    return Problem(code="method_not_allowed", detail="Use POST to pay.", headers=(ALLOW,))
 
 
 def known_causes(endpoint: Endpoint) -> frozenset[str]:

@@ -145,7 +145,7 @@ class _Exchange:
             self._chunks = aiter(self._protocol)
         if chunk := await anext(self._chunks):
             return {"type": "http.request", "body": chunk, "more_body": True}
-        # An empty chunk is the end. A body that was cut off has two, and so has one with trailers, which nobody sends.
+        # An empty chunk is the end. A body that was cut off has two, and so has one with trailers, which are not shown.
         self._is_read = True
         try:
             await anext(self._chunks)  # never with a default: that crashes the process

@@ -51,17 +51,21 @@ class Watch:
         if not self._is_over:
             self._noting = asyncio.get_running_loop().create_task(self._ledger.undelivered(self._claim))
 
-    async def end(self) -> None:
-        """The answer is written, or cannot be."""
+    async def end(self, *, is_final: bool) -> None:
+        """The answer is about to be written, or cannot be.
+
+        Args:
+            is_final: whether it is what the call was paid for, or a failure that stays; otherwise the caller has to come again.
+        """
         self._is_over = True
         if self._hung_up is not None and self._hung_up.done():
-            if self._noting is not None:
-                await self._noting
+            # Perhaps it was closed a moment ago, and `_note` would come too late.
+            await (self._noting or self._ledger.undelivered(self._claim))
             await self._ledger.prolong_undelivered(self._claim)
             return
         if self._hung_up is not None:
             self._hung_up.cancel()
-        if self._is_again:
+        if self._is_again and is_final:
             await self._ledger.delivered(self._claim)
 
 

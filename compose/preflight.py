@@ -21,7 +21,7 @@ from shared.sealing.keys import previous_key_file, read_sealing_keys
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.egress import egress
 from shared.settings.egress_proxies import read_egress_proxies
-from shared.settings.secret_files import is_exposed, read_headers, read_secret
+from shared.settings.secret_files import is_exposed, read_headers, read_key, read_secret
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
 
@@ -53,6 +53,8 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool], users:
         price_list.read(settings)
     if not is_missing("KEY_FILE"):
         read_sealing_keys(settings)
+    if settings.receipt_key_file:
+        read_key(Path(settings.receipt_key_file))
     if not is_missing("DASHBOARD_PASSWORD_FILE"):
         read_secret(settings.dashboard_password_file)
     for network in NETWORKS.values():

@@ -214,10 +214,6 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 async def reload_prices(
     processes: Sequence[SupervisedProcess], account: Account | None, settings: Settings, report: Report
 ) -> None:
@@ -283,3 +279,7 @@ def _sellers(settings: Settings, group: int, version: str) -> float:
     except (RedisError, WrongLedger):
         raise NotDone("the ledger cannot be read, so nobody knows at which prices the API sells") from None
     return max((score for score in cast(list[Any], found) if score is not None), default=0.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

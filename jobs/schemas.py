@@ -106,9 +106,13 @@ def _inlined(schema: Schema, components: Mapping[str, Schema], inside: tuple[str
         # What stands beside a reference (a field's description, its default) speaks of this place, so it wins.
         result = _component(components[name]) | result
         inside = (*inside, name)
-    # `maxItems` says the same of a tuple, and openapi-python-client 0.29 refuses a schema that is `false`.
+    # `maxItems` says of a tuple what `items: false` says, and generators want a schema there that is no `false`.
     if result.get("items") is False and result.get("maxItems") == len(result["prefixItems"]):
-        del result["items"]
+        kinds = [kind for at, kind in enumerate(result["prefixItems"]) if kind not in result["prefixItems"][:at]]
+        result["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    # Generators of TypeScript take an object of which nothing is said for one that must be empty.
+    if result.get("type") == "object" and "properties" not in result:
+        result.setdefault("additionalProperties", True)
     # An OpenAPI hint that maps tags to references; the tags' own `enum` says the same.
     tag = result.pop("discriminator", {}).get("propertyName")
     if not described:

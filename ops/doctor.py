@@ -136,6 +136,8 @@ def _key_files(settings: Settings) -> Findings:
     yield _file("sealing key", settings.key_file, read_key)
     if settings.previous_key_file or previous_key_file(settings).exists():
         yield _file("previous sealing key", previous_key_file(settings), read_key)
+    if settings.receipt_key_file:
+        yield _file("receipt key", Path(settings.receipt_key_file), read_key)
     for name, network in NETWORKS.items():
         if path := network.settler_key_file(settings.rails[name]):
             yield _file(f"settler key of {name}", path, network.read_settler_key)

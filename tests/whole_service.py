@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from compose.sandbox.child import claim_port, tethered
+from compose.sandbox.ledgers import private_file
 from ops import control
 from shared.settings.sandbox_path import CONTROL
 from tests.time_limits import patience
@@ -56,6 +58,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     # Nothing is in it, until a test changes prices.
     environment["COINSLOT_PRICES_FILE"] = str(var / "prices.toml")
     (var / "prices.toml").touch()
+    environment["COINSLOT_RECEIPT_KEY_FILE"] = str(private_file(var / "receipt.key", secrets.token_hex(32)))
     process = subprocess.Popen(
         [*tethered(), sys.executable, "-m", "compose.serve"],
         cwd=ROOT,

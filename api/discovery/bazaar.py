@@ -25,11 +25,12 @@ HTTP, MCP = "http", "mcp"
 
 
 class Detail(enum.IntEnum):
-    """How much the extension says of the answer. A challenge that would be too long says less."""
+    """How much the extension says of the answer, at last of the request, too. A challenge that would be too long says less."""
 
     OUTLINE_AND_EXAMPLE = 0
     OUTLINE = 1
     NOTHING = 2
+    NOTHING_OF_EITHER = 3
 
 
 def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -> dict[str, Any]:
@@ -48,8 +49,9 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
     output_properties: dict[str, Any] = {"type": {"type": "string"}, "example": {"type": "object"}}
     if detail is Detail.OUTLINE_AND_EXAMPLE:
         output["example"] = endpoint.example.response
-    if detail is not Detail.NOTHING:
+    if detail <= Detail.OUTLINE:
         output_properties["example"] = schemas.outline(endpoint.response)
+    is_brief = detail <= Detail.NOTHING
     return {
         "info": {
             "input": {"type": HTTP, "method": "POST", "bodyType": "json", "body": endpoint.example.request},
@@ -65,7 +67,7 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
                         "type": {"type": "string", "const": HTTP},
                         "method": {"type": "string", "enum": ["POST"]},
                         "bodyType": {"type": "string", "enum": ["json"]},
-                        "body": schemas.brief(endpoint.request),
+                        "body": schemas.brief(endpoint.request) if is_brief else {"type": "object"},
                     },
                     "required": ["type", "method", "bodyType", "body"],
                     "additionalProperties": False,

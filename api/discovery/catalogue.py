@@ -10,6 +10,7 @@ import msgspec
 from api.discovery import bazaar, openapi, well_known
 from api.discovery.listing import Listing
 from api.discovery.tools import Tools
+from api.stored import Stored
 from shared.x402.wire import Offer
 
 DEFAULT_LIMIT = 20
@@ -52,7 +53,7 @@ def _canonical(address: str) -> str:
 class _Built:
     listings: tuple[Listing, ...]
     last_updated: int
-    documents: dict[str, bytes]
+    documents: dict[str, Stored]
     items: list[tuple[str, Listing, msgspec.Raw]]
     tools: Tools
 
@@ -87,8 +88,8 @@ class Catalogue:
         self._built = self._build()
 
     @property
-    def documents(self) -> dict[str, bytes]:
-        """Body by path."""
+    def documents(self) -> dict[str, Stored]:
+        """The documents by path."""
         return self._current().documents
 
     @property
@@ -118,7 +119,10 @@ class Catalogue:
         return _Built(
             listings,
             last_updated,
-            documents(listings, self._base_url, last_updated, self._contact),
+            {
+                path: Stored(body)
+                for path, body in documents(listings, self._base_url, last_updated, self._contact).items()
+            },
             [
                 (item["type"], one, msgspec.Raw(msgspec.json.encode(item)))
                 for one, item in bazaar.items(listings, last_updated)

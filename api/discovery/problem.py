@@ -27,13 +27,17 @@ PROBLEM_SCHEMA: dict[str, Any] = {
         "code": {"type": "string", "description": "A stable code, e.g. invalid_body, rate_limited, upstream_failed."},
         "reason": {"type": ["string", "null"], "description": "What failed, in one of the documented words."},
         "field": {"type": ["string", "null"], "description": "The faulty request field, dotted when nested."},
-        "details": {"type": "array", "items": {"type": "object"}, "description": "The faults one by one, when known."},
+        "details": {
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": True},
+            "description": "The faults one by one, when known.",
+        },
         "requestId": {"type": "string", "description": "Name it when you report the problem."},
         "retryable": {"type": "boolean", "description": "Whether the same request can succeed later."},
         "retryAfterSeconds": {"type": ["integer", "null"], "minimum": 0, "description": "How long to wait first."},
-        # No `enum` of more than one type: openapi-python-client 0.29 drops the whole component for it.
+        # openapi-python-client 0.29 drops the component for an `enum` of two types, and parses no boolean beside a `const`.
         "charged": {
-            "oneOf": [{"type": "boolean"}, {"type": "string", "const": "unknown"}],
+            "oneOf": [{"type": "boolean"}, {"type": "string", "enum": ["unknown"]}],
             "description": "Whether the payment was settled. After unknown, send the same one again, never a new one.",
         },
         "retryWithSamePayment": {

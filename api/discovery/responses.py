@@ -72,7 +72,9 @@ def components() -> dict[str, Any]:
                 _headers("Retry-After", *_RATE),
             ),
             "ContentTooLarge": _problem(413, "The body is too large. Not charged.", {}),
-            "UnsupportedMediaType": _problem(415, "The body is not application/json. Not charged.", {}),
+            "UnsupportedMediaType": _problem(
+                415, "The body is not application/json, or is compressed. Not charged.", _headers("Accept-Encoding")
+            ),
             "InternalError": _problem(
                 500,
                 "Something went wrong here. `charged` says whether it was paid; the same payment again is not charged twice.",
@@ -93,11 +95,17 @@ def components() -> dict[str, Any]:
     }
 
 
+def _in_base64(component: str) -> dict[str, Any]:
+    """The schema of a header that holds a component."""
+    content = {"$ref": f"#/components/schemas/{component}"}
+    return {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE, "contentSchema": content}
+
+
 _RATE = ("RateLimit-Policy", "RateLimit")
 _HEADERS: dict[str, Any] = {
     "PAYMENT-REQUIRED": {
         "description": "Base64 of the challenge, the same JSON as the body.",
-        "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+        "schema": _in_base64(_CHALLENGE),
     },
     "WWW-Authenticate": {
         "description": "`X402` and the value of PAYMENT-REQUIRED.",
@@ -105,11 +113,11 @@ _HEADERS: dict[str, Any] = {
     },
     "PAYMENT-RESPONSE": {
         "description": f"Base64 of the receipt, a {_RECEIPT} as JSON. Sent once a settlement was tried, failed or not.",
-        "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+        "schema": _in_base64(_RECEIPT),
     },
     "X-PAYMENT-RESPONSE": {
         "description": "The same as PAYMENT-RESPONSE, on the older flavour and when the payment came in X-PAYMENT.",
-        "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+        "schema": _in_base64(_RECEIPT),
     },
     "RateLimit-Policy": {
         "description": 'The payer\'s rate for this endpoint, `"payer";q=<calls at once>;w=<seconds>`. Not on repeated calls.',
@@ -119,6 +127,7 @@ _HEADERS: dict[str, Any] = {
         "description": 'What is left of it, `"payer";r=<calls>;t=<seconds until all are back>`.',
         "schema": {"type": "string"},
     },
+    "Accept-Encoding": {"description": "`identity`, where the body was compressed.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
 }
 

@@ -11,6 +11,7 @@ from litestar.handlers import BaseRouteHandler
 
 from api.discovery.catalogue import DEFAULT_LIMIT, MAX_LIMIT, Catalogue, Filters
 from api.errors import Problem
+from api.stored import answer
 
 RESOURCES = "/discovery/resources"
 MAX_OFFSET = 999_999_999
@@ -24,8 +25,8 @@ def routes(catalogue: Catalogue) -> list[BaseRouteHandler]:
 
     def served(path: str) -> BaseRouteHandler:
         @route(path, http_method=_METHODS, media_type=MediaType.JSON, sync_to_thread=False)
-        def document() -> Response[bytes]:
-            return Response(catalogue.documents[path], media_type=MediaType.JSON, headers=_CACHE)
+        def document(request: Request[Any, Any, Any]) -> Response[bytes]:
+            return answer(request, catalogue.documents[path], MediaType.JSON, _CACHE)
 
         return document
 

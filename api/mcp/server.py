@@ -22,7 +22,7 @@ from api.discovery.catalogue import Catalogue
 from api.discovery.listing import MCP_PATH, SERVICE_NAME
 from api.discovery.tools import CACHED, CALL, DESCRIBE, SEARCH, Call, Describe, Search
 from api.errors import Problem, problem_of
-from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
+from api.http import ALLOW, PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.long_bodies import LongBodies
 from api.mcp import messages, results
 from api.mcp.messages import Message, Params, RpcError
@@ -51,7 +51,6 @@ _ABOUT = {
     "_meta": {"io.modelcontextprotocol/serverInfo": _SERVER},
 }
 _NO_TOOL = "There is no such tool: see search_tools."
-_ALLOW = (b"allow", b"POST, OPTIONS")
 _ALLOWED_HEADERS = b"access-control-allow-headers"
 _MCP_HEADERS = b", Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"
 _PREFLIGHT = tuple((name, value + _MCP_HEADERS if name == _ALLOWED_HEADERS else value) for name, value in PREFLIGHT)
@@ -95,10 +94,10 @@ class McpServer:
     async def _answer(self, scope: Scope, body: RequestBody, call_id: str) -> Answer:
         method, headers = scope.get("method"), dict(scope["headers"])
         if method == "OPTIONS":
-            return Answer(204, (_ALLOW, *_PREFLIGHT), b"")
+            return Answer(204, (ALLOW, *_PREFLIGHT), b"")
         if method != "POST":
             detail = "Use POST: there is no stream to read, and no session to end."
-            raise Problem(code="method_not_allowed", detail=detail, headers=(_ALLOW,))
+            raise Problem(code="method_not_allowed", detail=detail, headers=(ALLOW,))
         # Any page may call, as over HTTP: nothing here depends on where a caller is, and the payment is the only authority.
         if b"origin" in headers and not _ORIGIN.fullmatch(headers[b"origin"]):
             refused = RpcError(messages.INVALID_REQUEST, "The Origin header names no origin.")

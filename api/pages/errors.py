@@ -79,7 +79,9 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "too_large": Explanation("The body is longer than the call takes.", _BEFORE, _CORRECT),
     "unsupported_media_type": Explanation(
-        "The body is not declared as JSON.", _BEFORE, "Send it with `Content-Type: application/json`."
+        "The body is not declared as JSON, or is compressed.",
+        _BEFORE,
+        "Send it with `Content-Type: application/json`, and without `Content-Encoding`.",
     ),
     "identifier_used": Explanation(
         "The `payment-identifier` belongs to another request of this payer.",

@@ -22,6 +22,7 @@ from api.pages.assets import SCRIPT, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.errors import STATUSES
 from api.payment.gate import PaymentGate
+from api.stored import Stored
 
 Form = Literal["html", "md"]
 FORMS: tuple[Form, ...] = ("html", "md")
@@ -86,14 +87,14 @@ class PageRenderer:
         self._engine = _engine(root=urlsplit(base_url).path.rstrip("/"), base_url=base_url)
         gates_shown = [entry.gate for entry in self._entries]
         self._texts = {form: Cached(partial(self._row_texts, form), gates_shown) for form in FORMS}
-        self._pages: dict[tuple[str, Form], Cached[bytes]] = {}
+        self._pages: dict[tuple[str, Form], Cached[Stored]] = {}
         for form in FORMS:
-            self._pages["/", form] = Cached(partial(self._home, form), gates_shown)
-            self._pages["/bazaar", form] = Cached(partial(self._bazaar, form), gates_shown)
+            self._pages["/", form] = Cached(_stored(self._home, form), gates_shown)
+            self._pages["/bazaar", form] = Cached(_stored(self._bazaar, form), gates_shown)
             for entry in self._entries:
-                self._pages[entry.path, form] = Cached(partial(self._entry, form, entry), [entry.gate])
+                self._pages[entry.path, form] = Cached(_stored(self._entry, form, entry), [entry.gate])
         self.not_found = self._render("not_found", "html", path="/404")
-        self._errors: dict[tuple[str, Form], bytes] = {}
+        self._errors: dict[tuple[str, Form], Stored] = {}
         self._refusals: dict[str, bytes] = {}
 
     @property
@@ -111,18 +112,19 @@ class PageRenderer:
         """The paths of all pages."""
         return ("/", "/bazaar", *self.by_path)
 
-    def page(self, path: str, form: Form = "html") -> bytes:
+    def page(self, path: str, form: Form = "html") -> Stored:
         """One of `paths`, as it is now."""
         return self._pages[path, form].get()
 
-    def error(self, code: str, form: Form = "html") -> bytes:
+    def error(self, code: str, form: Form = "html") -> Stored:
         """The page that explains an error code; for an empty code the list of all codes."""
         if (code, form) not in self._errors:
             content: dict[str, Any] = errors.documents(self.base_url)
             if code:
                 content = {"error": errors.document(code, self.base_url)}
             path = f"{errors.PATH}/{code}".rstrip("/")
-            self._errors[code, form] = self._render("error" if code else "errors", form, path=path, **content)
+            page = self._render("error" if code else "errors", form, path=path, **content)
+            self._errors[code, form] = Stored(page)
         return self._errors[code, form]
 
     def checked(self, checked: check.Check, form: Form = "html") -> bytes:
@@ -140,7 +142,7 @@ class PageRenderer:
         """The page that shows how calls ended (api/pages/status.py). It is rendered anew each time."""
         return self._render("status", form, windows=WINDOWS, **context)
 
-    def found(self, query: str, category: str, form: Form = "html") -> bytes:
+    def found(self, query: str, category: str, form: Form = "html") -> Stored | bytes:
         """The catalogue with what a search finds.
 
         Args:
@@ -214,6 +216,10 @@ def _engine(*, root: str, base_url: str) -> JinjaTemplateEngine:
     for name in environment.list_templates():  # compiled now and not in the way of the first callers
         environment.get_template(name)
     return JinjaTemplateEngine.from_environment(environment)
+
+
+def _stored(render: Callable[..., bytes], *arguments: Any) -> Callable[[], Stored]:
+    return lambda: Stored(render(*arguments))
 
 
 def _sections(entries: Iterable[Entry]) -> tuple[Section, ...]:

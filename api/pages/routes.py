@@ -1,4 +1,4 @@
-"""The routes of the pages. Every body is bytes that are there already, but for searches."""
+"""The routes of the pages. Every body is there already, compressed too, but for searches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from litestar import HttpMethod, Request, Response, route
 from litestar.exceptions import NotFoundException
 from litestar.handlers import BaseRouteHandler
 
+from api.accept import HTML, MARKDOWN, prefers
 from api.admission import Admission
 from api.body import RequestBody
 from api.discovery.listing import MIME_TYPE
@@ -22,44 +23,10 @@ from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
 from api.pages.free_work import FreeWork
 from api.pages.renderer import Form, PageRenderer
+from api.payment.offer_receipt import DID_DOCUMENT, Signer
 from api.services import Services
 from api.status.report import StatusReader
-
-HTML = "text/html"
-MARKDOWN = "text/markdown"
-_MAX_CHARS = 1_000
-
-
-def prefers(accept: str, wanted: str, *others: str) -> bool:
-    """Whether an Accept header names `wanted` itself, and at least as much as any of `others`.
-
-    A wildcard names nothing: who accepts anything gets what this server would send anyway.
-    """
-    weights = _weights(accept)
-    weight = weights.get(wanted, 0.0)
-    return weight > 0 and all(weight >= weights.get(other, 0.0) for other in others)
-
-
-def _weights(accept: str) -> dict[str, float]:
-    """Media type to weight, without parameters of the type."""
-    weights: dict[str, float] = {}
-    for part in accept[:_MAX_CHARS].lower().split(","):
-        name, *parameters = (word.strip() for word in part.split(";"))
-        weight = 1.0
-        for parameter in parameters:
-            if parameter.startswith("q="):
-                weight = _number(parameter[2:])
-        weights[name] = weight
-    return weights
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return value if 0.0 <= value <= 1.0 else 0.0
-
+from api.stored import Stored, answer
 
 _SAFE = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -82,6 +49,7 @@ def routes(
     contact: str,
     contact_expires: str,
     updated: Callable[[], int],
+    signer: Signer | None,
 ) -> list[BaseRouteHandler]:
     """All routes of the pages, and of the documents beside them.
 
@@ -90,6 +58,7 @@ def routes(
         reader: of what /status shows.
         contact, contact_expires: of security.txt, which there is with both.
         updated: gives when the catalogue last changed, in Unix seconds.
+        signer: of receipts, which a DID document names; None where nothing is signed.
     """
     base_url = renderer.base_url
     made = [
@@ -99,7 +68,7 @@ def routes(
         _check(renderer, services),
         _error(renderer),
         *_status(renderer, reader),
-        _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
+        _style(),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
         _made("/llms.txt", lambda: text_documents.llms(renderer.entries, base_url), "text/plain"),
         _made(
@@ -118,6 +87,8 @@ def routes(
     if contact and contact_expires:
         security = text_documents.security(contact, contact_expires, base_url)
         made.append(_fixed("/.well-known/security.txt", security, "text/plain"))
+    if signer:
+        made.append(_fixed(signer.document_path, signer.document(), DID_DOCUMENT))
     return made
 
 
@@ -137,7 +108,7 @@ def _home(renderer: PageRenderer) -> BaseRouteHandler:
 def _endpoint(renderer: PageRenderer) -> BaseRouteHandler:
     """One route for the pages of all endpoints: Litestar takes a millisecond to register a route."""
 
-    def find(request: Request[Any, Any, Any], form: Form) -> bytes:
+    def find(request: Request[Any, Any, Any], form: Form) -> Stored:
         return renderer.page(_asked(renderer, request).path, form)
 
     return _negotiated(renderer, _ENTRY, find)
@@ -166,6 +137,7 @@ def _check(renderer: PageRenderer, services: Services) -> BaseRouteHandler:
 
         try:
             check.require_form(request.headers.get("content-type", ""))
+            sent.require_no_coding()
             content = await sent.peek()
             rendered = await work.run(render)
         except Problem as problem:
@@ -192,7 +164,7 @@ def _asked(renderer: PageRenderer, request: Request[Any, Any, Any]) -> Entry:
 
 
 def _catalogue(renderer: PageRenderer) -> BaseRouteHandler:
-    def find(request: Request[Any, Any, Any], form: Form) -> bytes:
+    def find(request: Request[Any, Any, Any], form: Form) -> Stored | bytes:
         asked = request.query_params
         return renderer.found(_last(asked.getall("q", [])), _last(asked.getall("category", [])), form)
 
@@ -218,7 +190,7 @@ def _error(renderer: PageRenderer) -> BaseRouteHandler:
             said = errors.document(code, base_url) if code else errors.documents(base_url)
             return Response(msgspec.json.encode(said), media_type=MIME_TYPE, headers=headers)
         form: Form = _form(accept)
-        return Response(renderer.error(code, form), media_type=_TYPES[form], headers=headers)
+        return answer(request, renderer.error(code, form), _TYPES[form], headers)
 
     return page
 
@@ -255,7 +227,7 @@ def _links(base_url: str) -> str:
 
 
 def _negotiated(
-    renderer: PageRenderer, path: str, find: Callable[[Request[Any, Any, Any], Form], bytes]
+    renderer: PageRenderer, path: str, find: Callable[[Request[Any, Any, Any], Form], Stored | bytes]
 ) -> BaseRouteHandler:
     links = _links(renderer.base_url)
 
@@ -264,9 +236,19 @@ def _negotiated(
         accept = request.headers.get("accept", "")
         form = _form(accept)
         headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": links}
-        return Response(find(request, form), media_type=_TYPES[form], headers=headers)
+        return answer(request, find(request, form), _TYPES[form], headers)
 
     return page
+
+
+def _style() -> BaseRouteHandler:
+    style, headers = Stored(STYLE), {"Cache-Control": _FOR_EVER, "X-Content-Type-Options": "nosniff"}
+
+    @route(STYLE_PATH, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
+    def document(request: Request[Any, Any, Any]) -> Response[bytes]:
+        return answer(request, style, "text/css", headers)
+
+    return document
 
 
 def _date(seconds: int) -> str:

@@ -11,6 +11,7 @@ from api.payment.binding import TOKEN_CHARS
 from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
 from shared.endpoint import Flavour
+from shared.x402.exact import SCHEME
 from shared.x402.wire import Challenge, Resource
 
 OPEN = "*" * TOKEN_CHARS
@@ -58,9 +59,10 @@ def channel_state(channel_id: bytes, channel: Channel) -> dict[str, Any]:
 def _shortened(challenge: Challenge) -> Challenge:
     """What clients of the older flavour need, in WWW-Authenticate: with all of it twice, some could not read the headers.
 
-    They pay in X-PAYMENT, which carries no token. So they get the offers without a token, where there are such.
+    They pay in X-PAYMENT, which carries no token, and know no channels. So they get the offers with neither, where there are
+    such.
     """
-    payable = tuple(offer for offer in challenge.accepts if OPEN not in offer.extra.values())
+    payable = tuple(offer for offer in challenge.accepts if offer.scheme == SCHEME and OPEN not in offer.extra.values())
     return msgspec.structs.replace(
         challenge,
         resource=Resource(url=challenge.resource.url),

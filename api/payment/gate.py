@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,7 @@ from api.payment.challenge import OPEN, ChallengeForm, channel_state
 from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
 from api.payment.match import Match, matched
+from api.payment.offer_receipt import Proofs, Signer
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
 from shared.money import Price
@@ -60,6 +62,7 @@ class PaymentGate:
     Args:
         base_url: public address of the API.
         extra_hosts: names of hosts that it has beside that of `base_url`.
+        signer: signs offers and receipts. None: nothing is signed.
 
     Raises:
         ValueError: no rail is left to sell it on, or its challenge does not fit into the headers.
@@ -72,6 +75,7 @@ class PaymentGate:
         base_url: str,
         binder: Binder,
         extra_hosts: Iterable[str] = (),
+        signer: Signer | None = None,
     ) -> None:
         self.endpoint = endpoint
         public = urlsplit(base_url)
@@ -84,6 +88,7 @@ class PaymentGate:
         sold.sort(key=lambda rail: rail.scheme != SCHEME)
         self._rails = tuple(sold)
         self._url = base_url + endpoint.path
+        self._proofs = Proofs(signer, self._url)
         # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
         self._costly: frozenset[Rail] = frozenset()
@@ -121,8 +126,13 @@ class PaymentGate:
         self._echoed_resource = msgspec.to_builtins(self._resource)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
         self._offered = tuple(_open(_longest(offer, rail), rail) for offer, rail in self._priced)
-        for detail in bazaar.Detail if endpoint.listed else ():
-            self._extensions[bazaar.KEY] = bazaar.extension(endpoint, detail)
+        details = bazaar.Detail if endpoint.listed else (None,)
+        for signed, detail in itertools.product(range(len(self._offered), -1, -1), details):
+            if signed and detail is bazaar.Detail.NOTHING_OF_EITHER:  # indexers need the request more than a signature
+                continue
+            self._signed_offers = signed
+            if detail is not None:
+                self._extensions[bazaar.KEY] = bazaar.extension(endpoint, detail)
             if self._head_bytes() <= MAX_HEAD_BYTES:
                 break
         if (size := self._head_bytes()) > MAX_HEAD_BYTES:
@@ -170,6 +180,8 @@ class PaymentGate:
         """
         if not self.is_sold:
             raise problem_of(Cause.NOT_SOLD)
+        if self._proofs.are_outdated:
+            self._form.cache_clear()
         return self._answer(self._form(reason), body)
 
     def correct(self, reason: str, channel_id: bytes, channel: Channel) -> Answer:
@@ -250,13 +262,16 @@ class PaymentGate:
         answer = self.refuse(reason)
         return Answer(answer.status, (*answer.headers, *self.receipt(msgspec.json.encode(settlement))), answer.body)
 
-    def receipt(self, settlement: bytes, *, older: bool = False) -> tuple[tuple[bytes, bytes], ...]:
+    def receipt(
+        self, settlement: bytes, *, older: bool = False, is_delivered: bool = False
+    ) -> tuple[tuple[bytes, bytes], ...]:
         """The receipt headers of a settlement given as JSON.
 
         Args:
             older: the payment came in X-PAYMENT.
+            is_delivered: the call is answered, which a signed receipt says.
         """
-        encoded = encode_header(settlement)
+        encoded = encode_header(self._proofs.delivered(settlement) if is_delivered else settlement)
         headers: tuple[tuple[bytes, bytes], ...] = ((b"payment-response", encoded),)
         if older or self.endpoint.flavour is Flavour.OLDER:
             headers += ((b"x-payment-response", encoded),)
@@ -295,7 +310,8 @@ class PaymentGate:
         self._costly = frozenset(costly)
 
     def _build(self, reason: str) -> ChallengeForm:
-        challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)
+        extensions = self._extensions | self._proofs.of_offers(self._offered[: self._signed_offers])
+        challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=extensions)
         return ChallengeForm(challenge, self.endpoint.flavour)
 
     def _head_bytes(self) -> int:

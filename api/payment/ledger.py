@@ -66,6 +66,7 @@ class Ledger:
         self._abandon = Script(replicated, transitions.ABANDON)
         self._release = Script(redis, transitions.RELEASE)
         self._attempt = Script(replicated, transitions.ATTEMPT)
+        self._delivered = Script(redis, transitions.DELIVERED)
         self._take = Script(redis, transitions.TAKE)
         self._closed = Script(redis, transitions.CLOSED)
         self._take_settled = Script(redis, transitions.TAKE_SETTLED)
@@ -107,6 +108,10 @@ class Ledger:
     async def peek(self, claim: Claim) -> Entry:
         """Look a payment up without becoming its driver."""
         return await self.look_up(claim, LookUp.PEEK)
+
+    async def resume(self, claim: Claim) -> Entry:
+        """Look a payment up, and become the driver of one that is settled for the same offer and has none."""
+        return await self.look_up(claim, LookUp.RESUME if await self.has_claim(claim) else LookUp.PEEK)
 
     async def find(self, claim: Claim) -> Entry:
         """Look a payment up, and become the driver of one that is known and has none."""
@@ -175,9 +180,9 @@ class Ledger:
             await self._redis.call("PEXPIRE", _undelivered_key(claim), claim.undelivered_ms)
 
     async def delivered(self, claim: Claim) -> None:
-        """Note that the payer has an answer to this request: the next payment is for another call. Raises nothing."""
+        """Note that the payer has the answer of this payment: the next one is for another call. Raises nothing."""
         with contextlib.suppress(RedisLost, RedisRefused):
-            await self._redis.call("DEL", _undelivered_key(claim))
+            await self._delivered(undelivered=_undelivered_key(claim), id=claim.payment_id)
 
     async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
         """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day.

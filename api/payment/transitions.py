@@ -68,6 +68,7 @@ REJECTED = load(_LUA / "rejected.lua", NOW, NOTE, REJECTED_CHECK_S=REJECTED_CHEC
 UNKNOWN = load(_LUA / "unknown.lua", NOW, NOTE, FIRST_PROBE_MS=FIRST_PROBE_MS)
 ABANDON = load(_LUA / "abandon.lua", NOW, NOTE, FIRST_PROBE_MS=FIRST_PROBE_MS)
 RELEASE = load(_LUA / "release.lua")
+DELIVERED = load(_LUA / "delivered.lua")
 ATTEMPT = load(_LUA / "attempt.lua", NOW, NOTE)
 TAKE = load(
     _LUA / "take.lua",

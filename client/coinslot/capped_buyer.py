@@ -14,7 +14,7 @@ from coinslot.async_exchange import AsyncExchange
 from coinslot.buyer import ignore
 from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
-from coinslot.errors import CoinslotError, JournalUnusable, Unreachable
+from coinslot.errors import CoinslotError, JournalUnusable, PriceAboveList, Unreachable
 from coinslot.listed_prices import ListedPrices
 from coinslot.payment import SignedPayment
 from coinslot.progress import Progress
@@ -23,6 +23,7 @@ from coinslot.shop_pins import ShopPins
 from coinslot.spending_caps import Caps
 from coinslot.spending_journal import Ended, Left
 from coinslot.wallet import Choice
+from shared.money import Price
 from shared.x402.networks import Rail
 
 
@@ -41,8 +42,19 @@ class CappedBuyer:
         self._exchange = AsyncExchange(found.base_url, timeout_s=timeout_s)
         self._listed = ListedPrices(self._exchange, found.base_url)
 
-    async def call(self, endpoint: str, body: object, *, on_progress: Callable[[Progress], None] = ignore) -> Answer:
+    async def call(
+        self,
+        endpoint: str,
+        body: object,
+        *,
+        shown: Price | None = None,
+        on_progress: Callable[[Progress], None] = ignore,
+    ) -> Answer:
         """Buy one call. Its file is left for the caller to remove, with `answer.saved.remove()`.
+
+        Args:
+            shown: the price that the call was listed at when it was chosen. A list that changed since, or that was taken down,
+                raises it no more than a challenge does.
 
         Raises:
             CoinslotError: what Buyer.call raises; CapReached, OfferDrifted, JournalUnusable, PriceAboveList.
@@ -59,6 +71,11 @@ class CappedBuyer:
             reserved = self._journal.reserve(endpoint, choice.price, self.caps, now=int(time.time()))
             pins.record(endpoint, choice.offer, choice.price)
 
+        async def check_price(name: str, price: Price) -> None:
+            if shown is not None and price > shown:
+                raise PriceAboveList.of(name, price, f"listed it at {shown.text()}")
+            await self._listed.check(name, price)
+
         def reservation() -> str:
             nonlocal is_saved
             is_saved = True
@@ -73,7 +90,7 @@ class CappedBuyer:
             payments=self.found.payments,
             on_signed=signed.append,
             on_progress=on_progress,
-            check_price=self._listed.check,
+            check_price=check_price,
             reserve=reserve,
             reservation=reservation,
         )

@@ -17,6 +17,7 @@ does not know it any more, it was not taken if it is young, and else it counts a
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,10 @@ ANSWERS_KEPT_S = 24 * 3600
 """How long the server keeps an answer."""
 VOUCHERS_KEPT_S = 600
 """How long it keeps that to a voucher."""
+
+_UNPAID = re.compile(r"((payment|(x-payment|payment-signature) header is)[ _]required[.]?)?", re.IGNORECASE)
+"""What servers state in the 402 of a request without a payment, or nothing. In reply to a payment it refuses none: the server
+has lost sight of a payment that it may have settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, was_
 
 
 def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> PaymentRejected:
-    """A 402 means "not charged", unless its receipt or an earlier attempt says otherwise."""
+    """A 402 that refuses the payment means "not charged", unless its receipt or an earlier attempt says otherwise."""
     receipt, answered = receipt_of(reply), challenge.of(reply)
     stated = answered.error[:MAX_DETAIL_CHARS] if answered else ""
     reason = (receipt.error_reason if receipt else None) or stated or "no reason given"
@@ -140,8 +145,9 @@ def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt
         charged = shows_charge(receipt, payment.offer) or (is_doubtful and (is_forgotten or "unknown"))
     else:
         pending = receipt is not None and (receipt.success or bool(receipt.transaction))
+        is_ignored = receipt is None and _UNPAID.fullmatch(stated) is not None
         is_over = SETTLED_LATE_S < age_s - payment.offer.max_timeout_seconds < ANSWERS_KEPT_S
-        charged = "unknown" if (in_doubt and not is_over) or pending else False
+        charged = "unknown" if ((in_doubt or is_ignored) and not is_over) or pending else False
     hint = ""
     if "valid_before" in reason or "valid_after" in reason:
         hint = "Check this computer's clock."

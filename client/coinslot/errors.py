@@ -176,6 +176,15 @@ class PriceAboveList(NothingPaid):
     code = "price_above_list"
     _next_step = "The server may be changing its prices: see `coinslot catalogue`, and call again."
 
+    @classmethod
+    def of(cls, name: str, price: Price, listed: str) -> PriceAboveList:
+        """Of a call.
+
+        Args:
+            listed: what the server says elsewhere.
+        """
+        return cls(f"the server asks for {price.text()} dollars for {name}, and {listed}: nothing is signed")
+
 
 class PaymentNotSaved(NothingPaid):
     """The payment could not be saved, so it was not sent: after a crash nobody could have fetched its answer."""

@@ -61,14 +61,13 @@ class ListedPrices:
         """
         listed = self._prices.get(name)
         if time.monotonic() - self._read_at > REFRESH_S or listed is None or price > listed:
-            self._prices, self._read_at = await self._read(), time.monotonic()
+            # A price counts until another one is listed: a list that is taken down raises none.
+            self._prices, self._read_at = {**self._prices, **await self._read()}, time.monotonic()
             listed = self._prices.get(name)
         if listed is None:
             self._on_unlisted()
         elif price > listed:
-            raise PriceAboveList(
-                f"the server asks for {price.text()} dollars for {name}, and lists it at {listed.text()}: nothing is signed"
-            )
+            raise PriceAboveList.of(name, price, f"lists it at {listed.text()}")
 
     async def _read(self) -> Mapping[str, Price]:
         """By the names of the calls; empty when the server has no document with prices."""

@@ -116,13 +116,15 @@ class McpServer:
                 tool = self._page_delta.tool(await self._catalogue())
                 _check(tool, arguments)
                 shown = partial(mcp_messages.look, tool=tool)
-                return await self._buy(context, partial(self._page_delta.call, arguments), shown)
+                call = partial(self._page_delta.call, arguments, shown=tool.price)
+                return await self._buy(context, call, shown)
             tool = await self._named(name)
             if self._buyer is None:
                 raise InvalidCall("nothing can be paid: " + " ".join(self._missing).rstrip("."))
             _check(tool, arguments)
             shown = partial(mcp_messages.answer, tool=tool)
-            return await self._buy(context, partial(self._buyer.call, tool.endpoint, arguments), shown)
+            call = partial(self._buyer.call, tool.endpoint, arguments, shown=tool.price)
+            return await self._buy(context, call, shown)
         except CoinslotError as error:
             return mcp_messages.failure(error)
 

@@ -23,6 +23,7 @@ from coinslot.errors import CoinslotError, InvalidCall, Unreachable, WalletUnusa
 from coinslot.openapi_tools import Tool, Unusable
 from coinslot.progress import Progress
 from coinslot.xrpl_signer import XrplSigner
+from shared.money import Price
 
 NAME = "page_delta"
 ENDPOINT = "render-pro"
@@ -120,11 +121,13 @@ class PageDelta:
             )
         return buyer
 
-    async def call(self, arguments: dict[str, Any], *, on_progress: Callable[[Progress], None]) -> Answer:
-        """Buy one look. Raises CoinslotError."""
+    async def call(
+        self, arguments: dict[str, Any], *, shown: Price | None, on_progress: Callable[[Progress], None]
+    ) -> Answer:
+        """Buy one look. `shown` is as in CappedBuyer.call. Raises CoinslotError."""
         async with self._turn:
             buyer = await self.check()
-            return await buyer.call(ENDPOINT, arguments, on_progress=on_progress)
+            return await buyer.call(ENDPOINT, arguments, shown=shown, on_progress=on_progress)
 
     async def status(self) -> dict[str, Any]:
         """Whether it can pay, and what its wallet may hold; or what is missing, as sentences."""

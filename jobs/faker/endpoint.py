@@ -82,8 +82,9 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         Annotated[
             str,
             msgspec.Meta(
-                description=f"One of {', '.join(LOCALES)}, or its language alone.",
-                extra_json_schema={"pattern": "^[A-Za-z]{2}([-_][A-Za-z]{2})?$"},
+                description="A locale, or its language alone. Also as de-DE, and in any case.",
+                # In the schema only, and what is listed: the check below takes other spellings, too.
+                extra_json_schema={"enum": [*LOCALES, *dict.fromkeys(locale[:2] for locale in LOCALES)]},
             ),
         ]
         | None

@@ -39,6 +39,9 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         msgspec.Meta(
             description="JSON Schema for the repaired value, at most 64 KB, without references to other documents.",
             extra={MOST_BYTES: 2 * MAX_BYTES},
+            extra_json_schema={
+                "anyOf": [{"type": "object", "additionalProperties": True}, {"type": "boolean"}, {"type": "null"}]
+            },
         ),
     ] = None
     assert_format: Annotated[

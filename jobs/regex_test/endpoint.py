@@ -47,7 +47,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         msgspec.Meta(
             description="JavaScript flags: any of d, g, i, m, s, u and y, each at most once.",
             # In the schema only: the check below gives a better message.
-            extra_json_schema={"pattern": f"^[{FLAGS}]*$", "maxLength": len(FLAGS)},
+            extra_json_schema={
+                "pattern": f"^[{FLAGS}]*$",
+                "maxLength": len(FLAGS),
+                "not": {"pattern": "|".join(f"{flag}.*{flag}" for flag in FLAGS)},
+            },
         ),
     ] = ""
     input: Annotated[str, msgspec.Meta(max_length=MAX_INPUT, description="Text to match.")]

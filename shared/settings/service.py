@@ -96,6 +96,16 @@ class Settings:
     """32 random bytes in hex, shared by the API and the workers: seals job arguments and answers, keys request fingerprints."""
     previous_key_file: str = setting("", anything)
     """The key before it, which opens what it sealed. Empty: ``<name of the key file>.previous`` beside it, if there is one."""
+    receipt_key_file: str = setting("", anything)
+    """Key of 64 hex digits that signs offers, and receipts of answered calls (x402's extension ``offer-receipt``), and nothing
+    else. Empty: nothing is signed."""
+    receipt_former_keys: str = setting(
+        "",
+        matching(
+            "[A-Za-z0-9_-]{43}(,[A-Za-z0-9_-]{43})*", "public keys as did.json has them in `x`, separated by commas"
+        ),
+    )
+    """Public keys that signed before, ``x,...`` of the shop's did.json, which goes on showing them."""
     settle_timeout_s: float = setting(8.0, above_zero(20, "(0, 20] seconds"))
     """Longest wait for one settlement, and 6 s more on Stellar and the XRP Ledger, which need them for a ledger. After it the
     outcome is unknown: 503, and the same payment is to be repeated."""

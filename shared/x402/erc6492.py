@@ -36,7 +36,10 @@ def deployment_of(signature: bytes) -> Deployment | None:
     factory = content[:_WORD]
     if len(content) < 3 * _WORD or any(factory[:12]):
         raise ValueError("no address of a factory")
-    return Deployment(f"0x{factory[12:].hex()}", _bytes_at(content, _WORD), _bytes_at(content, 2 * _WORD))
+    own = _bytes_at(content, 2 * _WORD)
+    if own.endswith(SUFFIX):
+        raise ValueError("a wrapper within a wrapper")
+    return Deployment(f"0x{factory[12:].hex()}", _bytes_at(content, _WORD), own)
 
 
 def _bytes_at(content: bytes, head: int) -> bytes:

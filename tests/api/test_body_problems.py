@@ -39,7 +39,12 @@ def like(name: str, **more: Any) -> dict[str, Any]:
         ("echo", {"message": "x" * 501}, "Expected `string` of length <= 500."),
         ("faker", like("faker", count=0), "Expected `integer` >= 1."),
         ("faker", like("faker", count=True), "Expected `integer`, got `boolean`."),
-        ("faker", like("faker", seed=1.5), "Expected `integer` or `null`, got `number`."),
+        (
+            "faker",
+            like("faker", seed=1.5),
+            "Expected `integer` or `null`, got `number` with a fraction or an exponent.",
+        ),
+        ("faker", like("faker", count=2.0), "Expected `integer`, got `number` with a fraction or an exponent."),
         ("jwt-verify", like("jwt-verify", issuer=5), "Expected `string` or `array` or `null`, got `integer`."),
         ("chain/chain-id", {"chain": "hunter2"}, "Expected one of `base`, `ethereum`."),
         ("render-pro", like("render-pro", extract="hunter2"), "Expected one of `article`, `full`, `text`."),

@@ -74,7 +74,7 @@ class Trial:
         headers = {"PAYMENT-SIGNATURE": header or self.header(), "X-Request-Id": name}
         return await self.shop.post(PATH, content=content, headers=headers)
 
-    async def pay_slowly(self, *events: dict[str, Any]) -> httpx.Response:
+    async def pay_slowly(self, *events: dict[str, Any], **headers: str) -> httpx.Response:
         """Make a paid call whose body arrives in these ASGI events, and then not at all."""
         sent: list[Any] = []
         coming = list(events)
@@ -87,12 +87,13 @@ class Trial:
         async def send(event: Any) -> None:
             sent.append(event)
 
-        headers = [
+        sent_headers = [
             (b"content-length", b"9"),
             (b"x-request-id", b"the-one"),
             (b"payment-signature", self.header().encode()),
+            *((name.encode(), value.encode()) for name, value in headers.items()),
         ]
-        scope = {"type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": headers}
+        scope = {"type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": sent_headers}
         await self.app(scope, receive, send)  # type: ignore[arg-type]
         return httpx.Response(sent[0]["status"], headers=sent[0]["headers"], content=sent[1]["body"])
 
@@ -271,6 +272,12 @@ async def body_cut_off(trial: Trial) -> httpx.Response:
     return await trial.pay_slowly(part, {"type": "http.disconnect"})
 
 
+@scenario(Cause.BODY_TRAILERS)
+async def body_trailers(trial: Trial) -> httpx.Response:
+    part = {"type": "http.request", "body": b"{", "more_body": True}
+    return await trial.pay_slowly(part, {"type": "http.disconnect"}, trailer="x-checksum")
+
+
 @scenario(Cause.REFUSED_BEFORE)
 async def refused_before(trial: Trial) -> httpx.Response:
     trial.open_pool()
@@ -405,7 +412,7 @@ async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
         assert (problem["charged"], line["code"]) == (charged, cause.code)
         assert ("payment-response" in answer.headers) == (charged is True)
     assert (line["endpoint"], line["cause"], line["charged"]) == ("echo", cause.reason, str(charged).lower())
-    knows_payment = cause not in (Cause.BODY_LATE, Cause.BODY_CUT_OFF, Cause.LONG_BODIES)
+    knows_payment = cause not in (Cause.BODY_LATE, Cause.BODY_CUT_OFF, Cause.BODY_TRAILERS, Cause.LONG_BODIES)
     assert line["payment"].startswith("eip155:8453:") == knows_payment
     (record,) = [record for record in caplog.records if "the-one" in record.getMessage()]
     assert record.levelno >= logging.WARNING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import json
 import threading
 import time
@@ -51,9 +52,14 @@ async def test_get_and_head_show_the_price(shop: httpx.AsyncClient, method: str)
 
 @each("method", ["PUT", "DELETE", "PATCH"])
 async def test_other_methods_are_405(shop: httpx.AsyncClient, method: str) -> None:
-    """With Allow, as a problem document."""
+    """With the same Allow as the answer to OPTIONS, as a problem document."""
     answer = await shop.request(method, PATH)
-    assert (answer.status_code, answer.headers["allow"], answer.json()["code"]) == (405, "POST", "method_not_allowed")
+    assert (await shop.options(PATH)).headers.get_list("allow") == ["POST, OPTIONS"]
+    assert (answer.status_code, answer.headers["allow"], answer.json()["code"]) == (
+        405,
+        "POST, OPTIONS",
+        "method_not_allowed",
+    )
 
 
 async def test_a_paid_call_is_answered_with_its_receipt(
@@ -151,6 +157,24 @@ async def test_an_invalid_body_is_refused_and_not_charged(
     problem = answer.json()
     assert (problem["code"], problem["charged"], problem["status"]) == (code, False, status)
     assert problem["requestId"] == answer.headers["x-request-id"]
+    assert facilitator.settles == []
+
+
+async def test_a_compressed_body_is_refused_and_not_charged(
+    shop: httpx.AsyncClient, payer: Payer, facilitator: Any
+) -> None:
+    """With what is taken instead (RFC 9110, section 15.5.16), wherever a body is read. `identity` is no coding."""
+    packed = gzip.compress(b" " * 100_000_000, 1)[:500]
+    headers = {"PAYMENT-SIGNATURE": encoded(payer.payment()), "Content-Type": "application/json"}
+    for coding in ("gzip", "GZIP", "br, gzip", "unknown"):
+        for path in (PATH, "/mcp"):
+            answer = await shop.post(path, content=packed, headers=headers | {"Content-Encoding": coding})
+            assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
+            assert "Content-Encoding" in answer.json()["detail"]
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Content-Encoding": "gzip"}
+    assert (await shop.post("/bazaar/echo", content=packed, headers=form)).headers["accept-encoding"] == "identity"
+    plain = await shop.post(PATH, content=b"{", headers=headers | {"Content-Encoding": "identity"})
+    assert (plain.status_code, plain.json()["code"]) == (400, "invalid_json")
     assert facilitator.settles == []
 
 
@@ -347,4 +371,5 @@ async def test_free_paths_answer_head_and_say_what_is_allowed(shop: httpx.AsyncC
     assert (head.status_code, head.content) == (200, b"")
     wrong = await shop.post(path)
     assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
+    assert wrong.headers.get_list("allow") == (await shop.options(path)).headers.get_list("allow")
     assert "GET" in wrong.headers["allow"]

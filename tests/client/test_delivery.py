@@ -67,10 +67,20 @@ def test_a_slow_answer_is_fetched_with_the_same_payment(shop: Shop) -> None:
 @each("status", [400, 402, 404, 409, 429, 500, 503])
 def test_only_the_flag_on_a_5xx_starts_a_retry(shop: Shop, buyer: Buyer, status: int) -> None:
     """Without it, a full shop that charged nothing is the caller's to come back to. A refusal is final whatever it says."""
-    shop.paid = [shop.problem(status, retry_after=1, retryWithSamePayment=status < 500)]
+    refused = shop.demand({**shop.challenge(), "error": "insufficient_funds"})
+    shop.paid = [refused if status == 402 else shop.problem(status, retry_after=1, retryWithSamePayment=status < 500)]
     error = failed(buyer, CallFailed, PaymentRejected)
     assert (error.charged, error.worth_keeping) == (False, False)
     assert error.retry_after_s == (None if status == 402 else 1)
+    assert one_payment(shop, attempts=1)
+
+
+@each("stated", ["payment_required", "Payment required", "PAYMENT-SIGNATURE header is required", None])
+def test_a_402_that_refuses_no_payment_proves_nothing(shop: Shop, buyer: Buyer, stated: str | None) -> None:
+    """It is what an unpaid request gets, and the server may have settled the payment before."""
+    shop.paid = [shop.demand({**shop.challenge(), "error": stated}) if stated else Canned(402, b'{"x402": true}')]
+    error = failed(buyer, PaymentRejected)
+    assert (error.charged, error.worth_keeping) == ("unknown", True)
     assert one_payment(shop, attempts=1)
 
 

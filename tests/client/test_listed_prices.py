@@ -80,6 +80,10 @@ def test_tools_sign_nothing_above_the_list(shop: Shop, tmp_path: Path) -> None:
             assert shop.payments == []
             dear(shop, "0.001")
             await buyer.call("echo", {})
+            shop.documents = {}  # what was listed once counts until another price is
+            dear(shop)
+            with pytest.raises(PriceAboveList):
+                await buyer.call("echo", {})
             assert len(shop.payments) == 1
         finally:
             await buyer.aclose()

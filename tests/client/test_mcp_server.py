@@ -22,7 +22,7 @@ from coinslot.evm_signer import EvmSigner
 from coinslot.mcp_command import Owner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
-from tests.client.conftest import Canned, Seen, Shop, configured
+from tests.client.conftest import Canned, Seen, Shop, configured, listed
 
 pytestmark = pytest.mark.anyio
 CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
@@ -304,6 +304,20 @@ async def test_schemas_are_complete_and_lead_nowhere() -> None:
     assert tool.refusal({"children": [{"children": []}]}) == ""
     assert "children/0" in tool.refusal({"children": [1]})
     assert "max_price" in tool.refusal({"max_price": 1})
+
+
+@pytest.mark.parametrize("later", ["0.002", ""])
+async def test_a_list_that_changes_after_it_was_shown_does_not_raise_the_price(
+    serve: Serve, shop: Shop, later: str
+) -> None:
+    """A model has decided by the price in the tool's description. A list that was taken down raises it no more than another."""
+    async with serve() as client:
+        await client.list_tools()
+        shop.documents = {"/openapi.json": listed(later)} if later else {}
+        shop.unpaid = [lambda seen: shop.demand(shop.challenge(seen.path, price="0.002"))]
+        answer = await client.call_tool("echo", {})
+        assert (answer.is_error, shop.payments) == (True, [])
+        assert "asks for 0.002 dollars for echo, and listed it at 0.001" in answer.content[0].text
 
 
 async def test_a_quote_warns_of_a_price_above_the_list(serve: Serve, shop: Shop) -> None:

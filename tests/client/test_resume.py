@@ -138,7 +138,7 @@ def test_a_payment_that_cannot_be_saved_is_not_made(
 
 def test_a_definite_refusal_is_not_kept(command: Command, shop: Shop, sandbox: Path) -> None:
     """There is nothing to come back for."""
-    for step in (shop.demand(shop.challenge()), shop.problem(400)):
+    for step in (shop.demand({**shop.challenge(), "error": "insufficient_funds"}), shop.problem(400)):
         shop.paid = [step]
         assert command("call", "echo", "--json").json["resume"] is None
         assert [path.name for path in sandbox.parent.iterdir()] == ["sandbox.json"]

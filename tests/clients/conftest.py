@@ -1,9 +1,15 @@
-"""The service that clients which others wrote are run against."""
+"""The service that clients which others wrote are run against, and what generators make of its document."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+import httpx
 import pytest
 
+from tests.clients import environments
+from tests.clients.generators import Tools, succeeded
 from tests.clients.shop import Shop
 from tests.whole_service import Service
 
@@ -12,3 +18,46 @@ from tests.whole_service import Service
 def shop(service: Service) -> Shop:
     """The whole service, started as scripts/run starts it."""
     return Shop(service.base_url, service.sandbox)
+
+
+@pytest.fixture(scope="session")
+def tools() -> Tools:
+    """Made from the locks when first asked for; skipped where they are not, and no registry answers."""
+    try:
+        return Tools(environments.python("openapi"), environments.node(), shutil.which("node") or "")
+    except environments.Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tools: Tools, shop: Shop) -> Path:
+    """A folder with the service's document, as a developer has it, and the packages of npm."""
+    return _furnished(tmp_path, tools, shop)
+
+
+@pytest.fixture(scope="session")
+def python_client(tmp_path_factory: pytest.TempPathFactory, tools: Tools, shop: Shop) -> Path:
+    """A folder with the package `generated`, of which openapi-python-client warns of nothing."""
+    folder = _furnished(tmp_path_factory.mktemp("python"), tools, shop)
+    arguments = ["--path", "openapi.json", "--output-path", "generated", "--meta", "none", "--fail-on-warning"]
+    program = tools.python.parent / "openapi-python-client"
+    assert "WARNING" not in succeeded(tools.run(folder, program, "generate", *arguments))
+    shutil.copy(environments.LOCKS / "loopback.py", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def typescript_client(tmp_path_factory: pytest.TempPathFactory, tools: Tools, shop: Shop) -> Path:
+    """A folder with generated.d.ts, of which openapi-typescript warns of nothing."""
+    folder = _furnished(tmp_path_factory.mktemp("typescript"), tools, shop)
+    program = folder / "node_modules" / ".bin" / "openapi-typescript"
+    said = succeeded(tools.run(folder, program, "openapi.json", "-o", "generated.d.ts"))
+    assert "⚠" not in said
+    assert "warn" not in said.lower()
+    return folder
+
+
+def _furnished(folder: Path, tools: Tools, shop: Shop) -> Path:
+    (folder / "openapi.json").write_bytes(httpx.get(f"{shop.base_url}/openapi.json", trust_env=False).content)
+    (folder / "node_modules").symlink_to(tools.packages / "node_modules")
+    return folder

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
-import msgspec
 import pytest
-from coincurve import PrivateKey
 
-from shared.x402.wire import X402_VERSION, Offer
-from tests import signing
-from tests.clients import environments
-from tests.clients.programs import run
+from shared.x402.wire import X402_VERSION
+from tests.clients.generators import BASE, LISTED, Tools, payments_of, succeeded
 from tests.clients.shop import Shop
-from tests.contract.endpoints import ENDPOINTS
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the programs
 
 HERE = Path(__file__).parent
-BASE = "eip155:8453"
-LISTED = {f"/v1/cdp/{row.name}" for row in ENDPOINTS if row.listed}
 
 MYPY = """
 [mypy]
@@ -38,78 +29,34 @@ strict = true
 # The generator's own template, the same for every document, passes on `*args: object`.
 disable_error_code = arg-type
 """
-TSC = ["--skipDefaultLibCheck", "--strict", "--noUncheckedIndexedAccess", "--target", "es2022", "--module", "nodenext"]
-
-
-class Tools(NamedTuple):
-    """Where the programs are."""
-
-    python: Path
-    packages: Path
-    node: str
-
-    def run(self, folder: Path, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a program in a folder, with an environment of these variables."""
-        path = f"{self.python.parent}:{os.environ['PATH']}"
-        return run(command, folder, timeout_s=200, PATH=path, **variables)
-
-
-@pytest.fixture(scope="module")
-def tools() -> Tools:
-    """Made from the locks when first asked for; skipped where they are not, and no registry answers."""
-    try:
-        return Tools(environments.python("openapi"), environments.node(), shutil.which("node") or "")
-    except environments.Unavailable as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture
-def folder(tmp_path: Path, tools: Tools, shop: Shop) -> Path:
-    """A folder with the service's document, as a developer has it, and the packages of npm."""
-    (tmp_path / "openapi.json").write_bytes(httpx.get(f"{shop.base_url}/openapi.json", trust_env=False).content)
-    (tmp_path / "node_modules").symlink_to(tools.packages / "node_modules")
-    return tmp_path
-
-
-def _succeeded(done: subprocess.CompletedProcess[str]) -> str:
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    return said
 
 
 def _is_challenged(done: subprocess.CompletedProcess[str]) -> None:
-    _succeeded(done)
+    succeeded(done)
     printed = json.loads(done.stdout)
     assert (printed["status"], printed["elsewhere"]) == (402, [])
     assert BASE in printed["networks"]
 
 
-def test_a_generated_python_client_makes_an_unpaid_call(tools: Tools, folder: Path, shop: Shop) -> None:
-    """openapi-python-client warns of nothing, mypy finds nothing, and the answer is a PaymentRequired with its offers."""
-    programs = tools.python.parent
-    arguments = ["--path", "openapi.json", "--output-path", "generated", "--meta", "none", "--fail-on-warning"]
-    assert "WARNING" not in _succeeded(tools.run(folder, programs / "openapi-python-client", "generate", *arguments))
-    (folder / "mypy.ini").write_text(MYPY)
-    shutil.copy(HERE / "unpaid_call.py", folder)
-    shutil.copy(HERE / "loopback.py", folder)
+def test_a_generated_python_client_makes_an_unpaid_call(tools: Tools, python_client: Path, shop: Shop) -> None:
+    """mypy finds nothing, and the answer is a PaymentRequired with its offers."""
+    (python_client / "mypy.ini").write_text(MYPY)
+    shutil.copy(HERE / "unpaid_call.py", python_client)
     mypy = [sys.executable, "-m", "mypy", "--python-executable", tools.python, "--cache-dir=/dev/null"]
-    _succeeded(tools.run(folder, *mypy, "unpaid_call.py", "generated"))
-    models = (folder / "generated" / "models" / "__init__.py").read_text()
+    succeeded(tools.run(python_client, *mypy, "unpaid_call.py", "generated"))
+    models = (python_client / "generated" / "models" / "__init__.py").read_text()
     assert "ProblemDetails" in models
     assert "YoutubeUpstreamProblem" in models
-    _is_challenged(tools.run(folder, tools.python, "unpaid_call.py", URL=shop.base_url))
+    _is_challenged(tools.run(python_client, tools.python, "unpaid_call.py", URL=shop.base_url))
 
 
-def test_a_generated_typescript_client_makes_an_unpaid_call(tools: Tools, folder: Path, shop: Shop) -> None:
-    """openapi-typescript warns of nothing, tsc finds nothing, and the error is a challenge or a problem by its type."""
-    programs = folder / "node_modules" / ".bin"
-    said = _succeeded(tools.run(folder, programs / "openapi-typescript", "openapi.json", "-o", "generated.d.ts"))
-    assert "⚠" not in said
-    assert "warn" not in said.lower()
-    shutil.copy(HERE / "unpaid_call.mts", folder)
-    _succeeded(tools.run(folder, programs / "tsc", *TSC, "unpaid_call.mts"))
+def test_a_generated_typescript_client_makes_an_unpaid_call(tools: Tools, typescript_client: Path, shop: Shop) -> None:
+    """tsc finds nothing, and the error is a challenge or a problem by its type."""
+    shutil.copy(HERE / "unpaid_call.mts", typescript_client)
+    tools.check_types(typescript_client, "unpaid_call.mts")
     loopback = (HERE / "loopback.mjs").as_uri()
-    _is_challenged(tools.run(folder, tools.node, "--import", loopback, "unpaid_call.mjs", URL=shop.base_url))
+    program = [tools.node, "--import", loopback, "unpaid_call.mjs"]
+    _is_challenged(tools.run(typescript_client, *program, URL=shop.base_url))
 
 
 def test_the_discovery_audit_warns_of_nothing(
@@ -126,7 +73,7 @@ def _audit(tools: Tools, folder: Path, shop: Shop, sold: set[str]) -> None:
     program = folder / "node_modules" / "@agentcash" / "discovery" / "bin" / "discovery.js"
     loopback = (HERE / "loopback.mjs").as_uri()
     done = tools.run(folder, tools.node, "--import", loopback, program, "discover", shop.base_url, "--json")
-    _succeeded(done)
+    succeeded(done)
     found = json.loads(done.stdout)
     assert {resource["path"] for resource in found["resources"]} == sold
     has_icon = httpx.get(f"{shop.base_url}/favicon.ico", trust_env=False).status_code == 200
@@ -190,7 +137,7 @@ def schemathesis(tools: Tools, folder: Path, shop: Shop, tables: Path) -> Testin
             SCHEMATHESIS_PAYMENTS=str(folder / "payments.json"),
             SCHEMATHESIS_COUNTS=str(folder / "counts.json"),
         )
-        assert "No issues found" in _succeeded(done)
+        assert "No issues found" in succeeded(done)
         counts = json.loads((folder / "counts.json").read_text())
         assert counts["elsewhere"] == []
         found: dict[str, dict[int, int]] = {}
@@ -212,29 +159,13 @@ def test_without_a_payment_every_body_is_answered_402(schemathesis: Testing) -> 
 
 def test_a_bad_body_is_refused_before_its_payment_is_used(schemathesis: Testing, shop: Shop) -> None:
     """What no schema allows is a documented 400, with the same payment every time: none of them was settled."""
-    payments = _payments(shop)
+    payments = payments_of(shop)
     paths = [f"--include-path={path}" for path in payments]
     expected = {"negative_data_rejection": [400, 413, 415]}
     arguments = ["--mode=negative", "--phases=coverage,fuzzing", "--max-examples=1", *paths]
     found = schemathesis(*arguments, payments=payments, **expected)
     assert set(found) == set(payments)
     assert all(400 in statuses and set(statuses) <= {400, 413, 415} for statuses in found.values()), found
-
-
-def _payments(shop: Shop) -> dict[str, str]:
-    """A signed payment for each call that can be paid on Base."""
-    key = PrivateKey(bytes.fromhex(shop.sandbox["evm"]["payerKey"].removeprefix("0x")))
-    expires = str(int(time.time()) + 250)
-    signed = {}
-    with httpx.Client(base_url=shop.base_url, trust_env=False) as http:
-        for path in sorted(LISTED):
-            challenge = http.post(path).json()
-            for accepted in challenge["accepts"]:
-                if accepted["network"] == BASE:
-                    payload = signing.payload(key, msgspec.convert(accepted, Offer), validBefore=expires)
-                    payment = {"x402Version": X402_VERSION, "accepted": accepted, "payload": payload}
-                    signed[path] = base64.b64encode(msgspec.json.encode(payment)).decode()
-    return signed
 
 
 def test_the_free_documents_keep_to_what_is_documented(schemathesis: Testing, folder: Path) -> None:

@@ -35,6 +35,7 @@ from tests.each import each
         ({"RATE_LIMITS": "fast"}, "COINSLOT_RATE_LIMITS: 'fast' is not"),
         ({"CHROMIUM": "/nowhere/chromium"}, "COINSLOT_CHROMIUM: '/nowhere/chromium' is not a program"),
         ({"KEY_FILE": "/nowhere/key"}, "cannot read the key file /nowhere/key: there is no such file"),
+        ({"RECEIPT_KEY_FILE": "/nowhere/receipt"}, "cannot read the key file /nowhere/receipt: there is no such file"),
         ({"SOLANA_FACILITATOR_HEADERS_FILE": "/nowhere/headers"}, "cannot read the headers file"),
         ({"SOLANA_FACILITATOR_CDP_KEY_FILE": "/nowhere/cdp"}, "cannot read the CDP key file '/nowhere/cdp'"),
         (

@@ -85,6 +85,35 @@ def test_schema_and_request_agree(name: str) -> None:
         assert (validator.is_valid(body), _decodes(name, body)) == (False, False), body
 
 
+@each(
+    ("name", "good", "bad"),
+    [
+        (
+            "faker",
+            [{"locale": word} for word in ("de_DE", "zh", None)],
+            [{"locale": word} for word in ("xx", "xx_YY", "de_US", "")],
+        ),
+        (
+            "regex-test",
+            [{"flags": word} for word in ("", "g", "yusmigd")],
+            [{"flags": word} for word in ("gg", "gig", "x", "v")],
+        ),
+        (
+            "json-repair",
+            [{"schema": one} for one in ({}, True, False, None)],
+            [{"schema": one} for one in (5, "{}", [])],
+        ),
+    ],
+)
+def test_schema_and_request_agree_on_a_field(name: str, good: list[dict[str, Any]], bad: list[dict[str, Any]]) -> None:
+    """Where the field's type alone says less than the request checks."""
+    validator = Draft202012Validator(schemas.of(BY_NAME[name].request))
+    for bodies, is_good in ((good, True), (bad, False)):
+        for changed in bodies:
+            body = {**BY_NAME[name].example.request, **changed}
+            assert (validator.is_valid(body), _decodes(name, body)) == (is_good, is_good), body
+
+
 def test_what_needs_a_site_is_a_site_request() -> None:
     """The API and the workers call `check` of no other request. A child has no Site to check it with."""
     checked = [one for one in CATALOGUE if hasattr(one.request, "check")]

@@ -120,6 +120,18 @@ def test_a_paid_body_that_is_cut_off_is_not_charged(service: Any, framing: str, 
     assert (status, b'"youSent":"x"' in answer) == (200, True)
 
 
+def test_trailers_are_named_in_the_refusal(service: Any) -> None:
+    """Whether the head announces them or not. The same body without them is answered, with the same payment."""
+    body = b'{"message":"x"}'
+    payment = payment_header(service, body)
+    framing_header, content = framed(body, "chunks")
+    for announced in (b"Trailer: x-checksum\r\n", b""):
+        trailed = content.removesuffix(b"\r\n") + b"x-checksum: 1\r\n\r\n"
+        status, answer = exchange(service, HEAD + payment + announced + framing_header, trailed)
+        assert (status, b"trailers" in answer, b'"charged":false' in answer) == (400, True, True)
+    assert exchange(service, HEAD + payment + framing_header, content)[0] == 200
+
+
 @pytest.mark.parametrize("header", [b"Content-Length: 5", b"Content-Length: 200000", b"Transfer-Encoding: chunked"])
 def test_an_unpaid_body_that_does_not_come_is_not_waited_for(service: Any, header: bytes) -> None:
     """The price comes after the 2 s that a slow upload is given."""

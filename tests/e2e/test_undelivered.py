@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+import redis
 from coincurve import PrivateKey
 
+from shared.ledger.keys import in_every_bucket
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
@@ -51,8 +53,23 @@ def received(service: Any) -> int:
     return int(httpx.post(service.sandbox["evm"]["rpcUrl"], json={**call, "params": params}).json()["result"], 16)
 
 
-def hang_up(service: Any, header: str, body: bytes) -> None:
-    """Send a call, and close the connection while it is settled."""
+def keys(service: Any, name: str) -> set[str]:
+    """The ledger's keys of this name."""
+    settings = dict(line.split("=", 1) for line in service.environment)
+    with redis.Redis.from_url(settings["COINSLOT_LEDGER_URL"], decode_responses=True) as ledger:
+        return set(ledger.scan_iter(in_every_bucket(name), count=1000))
+
+
+def until_more(service: Any, name: str, before: set[str]) -> None:
+    """Wait until the ledger has one more."""
+    give_up_at = time.monotonic() + patience(20)
+    while len(keys(service, name)) <= len(before):
+        assert time.monotonic() < give_up_at
+
+
+def hang_up(service: Any, header: str, body: bytes, *, is_noted: bool = True) -> None:
+    """Send a call, and close the connection once its payment is claimed. Wait until the ledger knows that it is closed."""
+    claimed, noted = keys(service, "payment:*"), keys(service, "undelivered:*")
     url = urlsplit(service.base_url)
     assert url.port
     with socket.create_connection(("127.0.0.1", url.port), timeout=patience(15)) as connection:
@@ -61,7 +78,9 @@ def hang_up(service: Any, header: str, body: bytes) -> None:
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode()
             + body
         )
-        time.sleep(0.03)
+        until_more(service, "payment:*", claimed)
+    if is_noted:
+        until_more(service, "undelivered:*", noted)
 
 
 def call(service: Any, header: str, body: bytes) -> tuple[int, dict[str, Any], str]:
@@ -89,7 +108,7 @@ def test_the_next_payment_gets_the_answer_that_was_not_delivered(service: Any, k
 def test_calls_at_the_same_time_and_named_calls_are_calls_each(service: Any, key: PrivateKey) -> None:
     """A caller that hangs up on one call pays for those that it has named, and for those that he waits for."""
     before, body = received(service), json.dumps({"message": uuid.uuid4().hex}).encode()
-    hang_up(service, signed(service, key, uuid.uuid4().hex), body)
+    hang_up(service, signed(service, key, uuid.uuid4().hex), body, is_noted=False)
     hang_up(service, signed(service, key), body)
     named = call(service, signed(service, key, uuid.uuid4().hex), body)
     assert named[0] == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -9,7 +10,7 @@ import pytest
 from eth_abi import encode
 
 from compose.sandbox import artefact
-from tests.facilitator.bench import Bench, Payer
+from tests.facilitator.bench import Bench, Payer, an_address, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -96,3 +97,16 @@ async def test_a_signature_for_one_payment_is_not_for_another(
     other["paymentPayload"]["payload"]["signature"] = signed["paymentPayload"]["payload"]["signature"]
 
     assert await refusals(facilitator, other) == (INVALID, INVALID)
+
+
+async def test_a_wallet_that_answers_too_much_fails_no_other_payment(
+    facilitator: httpx.AsyncClient, bench: Bench, pay_to: str
+) -> None:
+    """Its code says yes, in an answer as long as its gas allows. Many of them are more than one answer of the node may hold."""
+    runtime = bytes.fromhex("631626ba7e60e01b60005262060000" + "6000f3")
+    creation = bytes.fromhex(f"60{len(runtime):02x}600c60003960{len(runtime):02x}6000f3") + runtime
+    wallet, honest = Payer(bench.deploy(creation).lower()), bench.payer()
+    bench.mint(wallet.address, 1_000_000)
+    many = [wallet.call(an_address(), wrap=wrap) for _ in range(14)]
+    settlement, *_ = await asyncio.gather(*(settle(facilitator, call) for call in (honest.call(pay_to), *many)))
+    assert (settlement["success"], bench.balance(pay_to)) == (True, 1000)

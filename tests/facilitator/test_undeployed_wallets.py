@@ -8,16 +8,19 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from eth_abi import encode
 
 from compose.sandbox import artefact
 from facilitator.rails.evm.calldata import MULTICALL3, Part, aggregate3, transfer_with_authorization
+from facilitator.rails.evm.rail import EvmRail
 from shared.money import Price
 from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.erc6492 import SUFFIX, deployment_of
 from shared.x402.evm import keccak256
+from shared.x402.wire import FacilitatorCall
 from tests.facilitator.bench import TOKEN, Bench, Payer, an_address, settle, with_evm
 
 pytestmark = pytest.mark.anyio
@@ -64,9 +67,9 @@ class Wallet:
         bench.mint(owner.address, 1_000_000)
         return cls(owner, factory, salt + code)
 
-    def wrap(self, signature: bytes) -> bytes:
+    def wrap(self, signature: bytes, inner: bytes = b"") -> bytes:
         """As ERC-6492 has it."""
-        inner = encode(["uint256", "bytes"], [0, signature])
+        inner = inner or encode(["uint256", "bytes"], [0, signature])
         return encode(["address", "bytes", "bytes"], [self.factory, self.data, inner]) + SUFFIX
 
     def call(self, pay_to: str, price: str = "0.001") -> Any:
@@ -99,6 +102,29 @@ async def test_a_wallet_is_deployed_with_its_first_payment(
     assert await settle(facilitator, call) == settlement
     assert (await settle(facilitator, wallet.call(pay_to, "0.1")))["success"] is True
     assert bench.balance(pay_to) == 200_000
+
+
+async def test_payments_of_a_wallet_that_is_there_by_now_are_forgotten_when_they_have_ended(
+    bench: Bench, factory: str, pay_to: str
+) -> None:
+    """They are settled without the wrapper, and known by what came."""
+    key = bytes.fromhex(bench.sandbox.settler_key[2:])
+    rail = EvmRail(
+        TOKEN,
+        bench.sandbox.rpc_url,
+        key,
+        most_for_gas=10**11,
+        low_balance=0,
+        spacing_s=0,
+        factories=frozenset({factory}),
+    )
+    await rail.start()
+    wallet = Wallet.made(bench, factory)
+    calls = [msgspec.convert(wallet.call(pay_to), FacilitatorCall) for _ in range(2)]
+    settlements = [await rail.settle(call) for call in calls]
+    await rail.stop()
+    assert [one.success for one in settlements] == [True, True]
+    assert rail._settlements._payments == {}
 
 
 def paid_within(wallet: Wallet, call: Any, pay_to: str) -> bytes:
@@ -138,6 +164,13 @@ def another_owner(wallet: Wallet) -> None:
     wallet.owner.key = Payer().key
 
 
+def wrapped_twice(wallet: Wallet) -> None:
+    within = dataclasses.replace(wallet, factory=an_address())
+    wallet.wrap = lambda signature: Wallet.wrap(  # type: ignore[method-assign]
+        wallet, signature, within.wrap(signature)
+    )
+
+
 def cut_off(wallet: Wallet) -> None:
     wallet.wrap = lambda signature: Wallet.wrap(wallet, signature)[64:]  # type: ignore[method-assign]
 
@@ -148,6 +181,7 @@ def cut_off(wallet: Wallet) -> None:
         (b"", unlisted, "eip6492_factory_not_allowed"),
         (b"", another_owner, "invalid_exact_evm_payload_signature"),
         (b"", cut_off, "invalid_payload"),
+        (b"", wrapped_twice, "invalid_payload"),  # the factory within could be called when the wallet's code has gone
         (bytes.fromhex("5b600056"), lambda _: None, FAILED),  # a loop without end
         (bytes.fromhex("fe"), lambda _: None, FAILED),
         (bytes.fromhex("00"), lambda _: None, FAILED),  # deploys nothing

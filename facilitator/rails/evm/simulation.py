@@ -1,8 +1,11 @@
-"""Asks the node whether payments would execute, before anything is sent. All that wait are checked with one request."""
+"""Asks the node whether payments would execute, before anything is sent. All that wait are checked with one request; those of
+contract wallets with one each."""
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import itertools
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -65,6 +68,15 @@ class Simulator:
         Of payments that would settle it sets `gas`, `estimated`, `balance` and `is_isolated`, and takes the wrapper off the
         signature of a wallet that is there.
         """
+        # A wallet's code may answer as much as its gas allows, and an answer that is too long fails all of its request.
+        together = [one for one in payments if one.authorization.signature_checked]
+        parts = [together, *([one] for one in payments if not one.authorization.signature_checked)]
+        checked = await asyncio.gather(*(self._check(part) for part in parts if part))
+        verdicts = dict(zip(itertools.chain(*parts), itertools.chain(*checked), strict=True))
+        return [verdicts[one] for one in payments]
+
+    async def _check(self, payments: Sequence[Payment]) -> list[Verdict]:
+        """With one request. Never raises."""
         verdicts: list[Verdict] = []
         now = int(time.time())
         refusals = [one.authorization.window_refusal(now) for one in payments]
@@ -112,7 +124,7 @@ class Simulator:
         deployment = deployment_of(authorization.signature)
         if deployment and has_code:  # it was deployed meanwhile: a second time could burn all gas
             payment.authorization = dataclasses.replace(authorization, signature=deployment.signature)
-            (verdict,) = await self.check([payment])
+            (verdict,) = await self._check([payment])
             if verdict is not None:
                 raise verdict
             return

@@ -81,6 +81,7 @@ class Payment:
         failures: transactions that it was in and that paid nobody.
         was_sent: it was in a transaction that has not made it.
         is_withdrawn: nobody waits for it, and it is not to be sent.
+        key: what distinguishes it from all others, by its authorization as it came.
     """
 
     authorization: EvmAuthorization
@@ -93,11 +94,10 @@ class Payment:
     failures: int = 0
     was_sent: bool = False
     is_withdrawn: bool = False
+    key: PaymentKey = field(init=False)
 
-    @property
-    def key(self) -> PaymentKey:
-        """What distinguishes it from all others."""
-        return payment_key(self.authorization)
+    def __post_init__(self) -> None:
+        self.key = payment_key(self.authorization)
 
     def end(self, settlement: Settlement) -> None:
         """Set the result for those who wait. The first one counts."""

@@ -71,12 +71,23 @@ def _schemas(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_no_schema_is_one_that_generators_refuse(document: dict[str, Any]) -> None:
-    """openapi-python-client fails on `items: false`, drops an enum of several types, and takes a `oneOf` for the whole."""
+    """openapi-python-client fails on `items: false`, drops an enum of several types, takes a `oneOf` for the whole, and parses
+    nothing beside a `const` in one. openapi-typescript takes an object of which nothing is said for one that is empty."""
     for schema in _schemas(document["components"]["schemas"]):
         assert schema.get("items") is not False
+        assert "prefixItems" not in schema or isinstance(schema["items"], dict)
+        assert not any("const" in one for one in schema.get("oneOf", ()))
+        assert schema.get("type") != "object" or {"properties", "additionalProperties"} & set(schema)
         if isinstance(choices := schema.get("enum"), list):
             assert len({type(choice) for choice in choices if choice is not None}) == 1
         assert not ("oneOf" in schema and "properties" in schema)
+
+
+def test_no_component_is_unused(document: dict[str, Any]) -> None:
+    """Something refers to each, an operation in the end."""
+    used = {part["$ref"] for part in _schemas(document) if isinstance(part.get("$ref"), str)}
+    made = {f"#/components/{kind}/{name}" for kind, named in document["components"].items() for name in named}
+    assert used == made
 
 
 def test_guidance_is_short_enough_to_be_read_whole(document: dict[str, Any]) -> None:
@@ -103,7 +114,7 @@ def test_every_operation_is_complete(document: dict[str, Any]) -> None:
     used = {tag["name"] for tag in document["tags"]}
     for item in document["paths"].values():
         operation = item["post"]
-        assert operation["summary"]
+        assert operation["description"] == operation["summary"] != ""
         assert set(operation["tags"]) <= used
         assert operation["x-payment-info"]["protocols"]
         assert "x-coinslot-pricing" in operation

@@ -15,11 +15,13 @@ import pytest
 
 from api.http import Answer, respond
 from api.payment.binding import Binder
+from api.payment.channel_watch import channel_rail
 from api.payment.cost_limit import CostLimit
 from api.payment.facilitator import Facilitator
 from api.payment.gate import MAX_HEAD_BYTES, UNPAID, PaymentGate
 from api.payment.headers import MAX_VALUES
 from api.payment.health import Health
+from api.payment.offer_receipt import Signer
 from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
 from jobs.catalogue import BY_NAME, CATALOGUE
@@ -42,6 +44,8 @@ from tests.each import each
 BASE, OTHER = "eip155:8453", "eip155:84532"
 FEE_PAYER = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu"
 BINDER = Binder(bytes(range(32)))
+LONG = "https://" + "x" * 60 + ".example.com"
+SIGNER = Signer(bytes(range(32)), LONG)
 
 
 def rail(name: Rail, network: str) -> ConfiguredRail:
@@ -77,7 +81,8 @@ def offered(answer: Answer) -> list[str]:
     offers = json.loads(answer.body)["accepts"]
     assert json.loads(base64.b64decode(headers["payment-required"]))["accepts"] == offers
     if short := headers.get("www-authenticate", "").removeprefix("X402 "):
-        plain = [offer for offer in offers if "memo" not in offer["extra"] and "invoiceId" not in offer["extra"]]
+        exact = [offer for offer in offers if offer["scheme"] == SCHEME]
+        plain = [offer for offer in exact if "memo" not in offer["extra"] and "invoiceId" not in offer["extra"]]
         assert json.loads(base64.b64decode(short))["accepts"] == (plain or offers)
     return [offer["network"] for offer in offers]
 
@@ -258,26 +263,32 @@ def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) 
 
 @each("endpoint", CATALOGUE)
 @pytest.mark.anyio
-async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> None:
-    """All its headers together have 8 KB, at a long address. What is left out for it is in the catalogue."""
+@pytest.mark.parametrize("signer", [None, SIGNER])
+async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint, signer: Signer | None) -> None:
+    """All its headers together have 8 KB, at a long address. What is left out for it is in the catalogue. Offers are signed
+    as long as there is room."""
     settings = Settings(
-        evm=EvmRailSettings(pay_to="0x" + "11" * 20),
+        evm=EvmRailSettings(pay_to="0x" + "11" * 20, channels="on"),
         ethereum=EthereumRailSettings(pay_to="0x" + "11" * 20),
         solana=SolanaRailSettings(pay_to="GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse"),
         stellar=StellarRailSettings(pay_to="GDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435DIAG"),
         xrpl=XrplRailSettings(pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd"),
     )
     all_rails = configured_rails(settings)
-    gate = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
+    channels = channel_rail(settings, all_rails)
+    assert channels
+    gate = PaymentGate(endpoint, (*all_rails, channels), LONG, BINDER, signer=signer)
     for one in all_rails:
         one.health._hear(
             SupportedKind(
                 x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8}
             )
         )
+    channels.health.heed({"receiverAuthorizer": "0x" + 40 * "a", "withdrawDelay": 900, "minDeposit": "200000"})
     answer = gate.refuse(UNPAID, b"{}")
     accepts = json.loads(answer.body)["accepts"]
-    assert len(accepts) == len(endpoint.rails)
+    by_channel = Rail.BASE in endpoint.rails and not endpoint.holds_secret
+    assert len(accepts) == len(endpoint.rails) + by_channel
     # A payment has one of the offers; everything else comes back in it.
     assert sum(map(answer.body.count, (b",", b"[", b"{"))) <= MAX_VALUES
     sent: list[Any] = []

@@ -1,0 +1,182 @@
+"""Generated clients parse a real answer of each call, and a real error of each status of each call."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.discovery import problem
+from api.errors import ERROR_KINDS, Problem
+from api.http import problem_answer
+from coinslot import sandbox_file
+from coinslot.buyer import Buyer
+from coinslot.payment import SignedPayment
+from coinslot.wallet import Wallet
+from coinslot.wallet_source import sandbox_signer
+from jobs.catalogue import BY_NAME, CATALOGUE
+from shared.endpoint import Endpoint
+from shared.x402.networks import Rail
+from tests.clients.generators import Tools, payments_of, succeeded
+from tests.clients.shop import Shop
+
+pytestmark = pytest.mark.timeout(300)  # the first run fetches the programs
+
+HERE = Path(__file__).parent
+SOLD = sorted((one for one in CATALOGUE if one.listed), key=lambda one: Rail.BASE in one.rails)
+"""First what is paid on the XRP Ledger: such a payment is valid for a minute at most."""
+ECHO, YOUTUBE = BY_NAME["echo"].path, BY_NAME["youtube"].path
+LONG = {"message": "x" * 2_000_000}
+Answer = dict[str, Any]
+
+
+def _written(endpoint: Endpoint, codes: dict[int, Iterator[str]], charged: Iterator[bool | str]) -> Iterator[bytes]:
+    """A problem of each status that a call can have, as the API writes it."""
+    for status in codes:
+        code = next(codes[status])
+        if code == "upstream_failed" and not endpoint.failures:
+            continue
+        found = Problem(
+            code=code,
+            detail="A sentence.",
+            charged=next(charged),
+            retry_after_s=3 if ERROR_KINDS[code].retryable else None,
+            reason=endpoint.failures[-1] if code == "upstream_failed" else None,
+            field="a.b" if status == 400 else None,
+            details=({"field": "a.b", "message": "No.", "suggestions": ["b"]},),
+        )
+        yield problem_answer(found, instance=endpoint.path, request_id="r", base_url="https://shop.example").body
+
+
+@pytest.fixture(scope="session")
+def problems() -> Iterator[tuple[str, dict[str, list[bytes]]]]:
+    """The address of a server that answers with problems that the API writes; and these by path."""
+    charged = itertools.cycle((False, True, "unknown"))
+    by_status = {
+        status: itertools.cycle([code for code, kind in ERROR_KINDS.items() if kind.status == status])
+        for status in problem.COMPONENTS
+    }
+    written = {endpoint.path: list(_written(endpoint, by_status, charged)) for endpoint in SOLD}
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            body = written[self.path][int(self.headers["x-number"])]
+            self.send_response(json.loads(body)["status"])
+            self.send_header("content-type", "application/problem+json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}", written
+        server.shutdown()
+
+
+class Signed(Exception):
+    """A payment that is not sent."""
+
+
+def _on_xrpl(service: Any, endpoint: Endpoint) -> str:
+    """A signed payment of a call that is not sold on Base."""
+
+    def stop(payment: SignedPayment) -> None:
+        raise Signed(payment.header)
+
+    signer = sandbox_signer(sandbox_file.read(service.var / "sandbox.json"), Rail.XRPL_RLUSD)
+    with (
+        Buyer(service.base_url, Wallet((signer,)), max_price=None, on_signed=stop) as buyer,
+        pytest.raises(Signed) as signed,
+    ):
+        buyer.call(endpoint.name, endpoint.example.request)
+    return str(signed.value)
+
+
+@pytest.fixture(scope="session")
+def answers(
+    tools: Tools, python_client: Path, shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]
+) -> list[Answer]:
+    """What the Python client was sent by the service and by `problems`, and what it parsed."""
+    named = {"payment-identifier": {"info": {"required": False, "id": "generated-clients-parse"}}}
+    named_twice = [payments_of(shop, extensions=named)[ECHO] for _ in range(2)]
+    payments = payments_of(shop)
+    for endpoint in SOLD:
+        if endpoint.path not in payments:
+            payments[endpoint.path] = _on_xrpl(service, endpoint)
+
+    def row(path: str, body: Any, payment: str = "", url: str = shop.base_url, **headers: str) -> dict[str, Any]:
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return {
+            "path": path,
+            "url": url,
+            "body": body,
+            "headers": headers | ({"PAYMENT-SIGNATURE": payment} if payment else {}),
+        }
+
+    calls = []
+    for endpoint in SOLD:
+        path, body, payment = endpoint.path, endpoint.example.request, payments[endpoint.path]
+        calls += [row(path, body), row(path, body, "no payment"), row(path, body, payment, content_encoding="gzip")]
+        calls.append(row(path, body, payment))
+        calls += [row(path, body, url=problems[0], x_number=str(n)) for n in range(len(problems[1][path]))]
+    calls += [row(ECHO, {"message": str(n)}, payment) for n, payment in enumerate(named_twice)]
+    calls.append(row(ECHO, LONG, payments_of(shop)[ECHO]))
+    calls.append(row(YOUTUBE, {"url": "https://youtu.be/coinslot-05"}, payments_of(shop)[YOUTUBE]))
+    (python_client / "calls.json").write_text(json.dumps(calls))
+    shutil.copy(HERE / "parsed_calls.py", python_client)
+    done = tools.run(python_client, tools.python, "parsed_calls.py", CALLS="calls.json")
+    succeeded(done)
+    printed = json.loads(done.stdout)
+    assert printed["elsewhere"] == []
+    found: list[Answer] = printed["answers"]
+    live = [answer["status"] for call, answer in zip(calls, found, strict=True) if call["url"] == shop.base_url]
+    assert live == [402, 400, 415, 200] * len(SOLD) + [200, 409, 413, 502]
+    return found
+
+
+def _moments(value: Any) -> Any:
+    """A document with its moments as such: a client may write the offset of UTC in another way."""
+    if isinstance(value, dict):
+        return {name: _moments(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_moments(one) for one in value]
+    if isinstance(value, str) and value[:2] == "20" and "T" in value:
+        return datetime.fromisoformat(value)
+    return value
+
+
+def test_a_python_client_parses_every_answer(answers: list[Answer]) -> None:
+    """Every member of it, in a class of its status."""
+    for answer in answers:
+        assert _moments(answer["parsed"]) == _moments(answer["sent"]), answer["path"]
+        assert ("Problem" in answer["type"]) == (answer["status"] not in (200, 402))
+    for endpoint in SOLD:
+        statuses = {answer["status"] for answer in answers if answer["path"] == endpoint.path}
+        documented = {200, 400, 402, 409, 413, 415, 429, 500, 503, 504}
+        assert statuses == (documented | {502} if endpoint.failures else documented)
+
+
+def test_typescript_types_take_every_answer(tools: Tools, typescript_client: Path, answers: list[Answer]) -> None:
+    """Written as a literal, which may have no member that the types do not have."""
+    lines = [
+        'import type { paths } from "./generated.js";',
+        "type Sent<P extends keyof paths, S> = paths[P] extends { post: { responses: infer R } } ? S extends keyof R ?",
+        "  R[S] extends { content: infer C } ? C[keyof C] : never : never : never;",
+    ]
+    for number, answer in enumerate(answers):
+        kind = f"Sent<{json.dumps(answer['path'])}, {answer['status']}>"
+        lines.append(f"export const answer{number}: {kind} = {json.dumps(answer['sent'])};")
+    (typescript_client / "answers.mts").write_text("\n".join(lines))
+    tools.check_types(typescript_client, "answers.mts")
