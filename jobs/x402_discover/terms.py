@@ -1,8 +1,8 @@
 """Reads the payment terms in a JSON object, under many names of keys: x402's own offers, prices beside them, and defaults.
 
 An `amount` that is a whole number is in atomic units; one with a fraction is in whole units. A `price` is in whole units, but
-for a whole number of at least 100 beside `decimals`. Keys such as `priceMicroUsdc` name their unit. Terms with the amount
-zero mean a free call. An amount with six decimals whose asset has no name is one of USDC.
+for a whole number of at least 100 beside `decimals` or the address of USDC. Keys such as `priceMicroUsdc` name their unit.
+Terms with the amount zero mean a free call. An amount with six decimals whose asset has no name is one of USDC.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _MAX_DIGITS = 28
 """More digits than any amount of USDC has."""
 _LEAST_ATOMIC = 100
 """The least price that is in atomic units where decimals are stated: nobody charges a hundred dollars a call."""
+_LEAST_ADDRESS = 32
+"""Characters of a token's address, which says as much as stated decimals."""
 _USDC_DECIMALS = "6"
 """Decimals of an amount without the name of its asset: x402's own asset is USDC."""
 _MAX_LEVELS = 3
@@ -47,7 +49,10 @@ _FIELDS: Mapping[str, str] = {
         ("amount", "maxamountrequired", "maxamount", "amountrequired", "amountatomic", "atomicamount", "priceatomic"),
         "amount",
     ),
-    **dict.fromkeys(("price", "cost", "fee", "pricepercall", "costpercall", "priceperrequest", "pricing"), "price"),
+    **dict.fromkeys(
+        ("price", "cost", "fee", "pricepercall", "percall", "perrequest", "costpercall", "priceperrequest", "pricing"),
+        "price",
+    ),
     **dict.fromkeys(
         ("priceusd", "priceusdc", "usd", "usdc", "amountusd", "amountusdc", "costusd", "costusdc", "pricepercallusd"),
         "price_usd",
@@ -334,6 +339,9 @@ def _amount(part: Mapping[str, Any], decimals: int | None, *, is_decimal: bool) 
         is_decimal: amounts on this network have no atomic unit.
     """
     whole = figures.atomic(part.get("amount"))
+    if whole is None and decimals is not None and len(part.get("asset") or "") >= _LEAST_ADDRESS:
+        stated_whole = figures.atomic(part.get("price"))
+        whole = stated_whole if stated_whole is not None and int(stated_whole) >= _LEAST_ATOMIC else None
     if whole is not None and not is_decimal:
         return whole, None if decimals is None or len(whole) > _MAX_DIGITS else Decimal(whole).scaleb(-decimals)
     written = figures.decimal(part.get("amount"))

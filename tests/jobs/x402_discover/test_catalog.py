@@ -95,6 +95,12 @@ def test_the_bazaars_items() -> None:
         ({"price": "10000 micro-USDC"}, "0.01"),
         ({"price": "10000 \u00b5USDC"}, "0.01"),
         ({"priceUsdc": 2}, "2"),
+        ({"x402": {"price": "10000", "asset": USDC, "network": "base"}}, "0.01"),
+        ({"price": "10000", "asset": USDC, "network": "base", "payTo": PAYEE}, "0.01"),
+        ({"price": "2", "asset": USDC, "network": "base", "payTo": PAYEE}, "2"),
+        ({"price": "0.5", "asset": USDC, "network": "base", "payTo": PAYEE}, "0.5"),
+        ({"price": "$250", "asset": USDC, "network": "base", "payTo": PAYEE}, "250"),
+        ({"pricing": {"perCall": "$0.01"}}, "0.01"),
     ],
 )
 def test_units_are_stated_in_many_ways(terms: Any, price: str) -> None:
