@@ -24,6 +24,7 @@ from api.payment.settle import Checked
 from api.payment.unsettled import Unsettled
 from api.unknown_fields import UnknownFields
 from jobs.site import Site, SiteRequest
+from shared import whole_numbers
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
 from shared.raw_json import least_size, lone_surrogate
 from shared.x402.refusal import PaymentRefused
@@ -138,14 +139,14 @@ class Admission:
             if decoders.limits and len(body) > LONG_BYTES:
                 self._check_sizes(body)
             try:
-                request = decoders.strict.decode(content)
+                request = whole_numbers.decoded(decoders.strict, content)
             except msgspec.ValidationError as error:
                 unknown = decoders.unknown_fields.named(error, content)
                 if not unknown:
                     raise
                 if problem := decoders.unknown_fields.problem(unknown, content):
                     return Judgement(problem)
-                request = decoders.lax.decode(content)
+                request = whole_numbers.decoded(decoders.lax, content)
             if isinstance(request, SiteRequest):
                 request.check(self._site)
         except InvalidField as invalid:
@@ -233,8 +234,7 @@ def _in_json_words(message: str, field: str, request: type[msgspec.Struct]) -> s
     if missing := _MISSING.match(message):
         return f"The field `{missing[1]}` is missing"
     said = _TYPES.sub(lambda found: found[1] + _json_types(found[2]), message)
-    # JSON Schema takes 2.0 for an integer. Here it is none: in a field for any JSON, 2.0 and 2 are told apart.
-    return f"{said} with a fraction or an exponent" if _NOT_INTEGER.match(message) else said
+    return f"{said} with a fraction" if _NOT_INTEGER.match(message) else said
 
 
 def _json_types(types: str) -> str:

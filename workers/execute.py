@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable
+from functools import cache
 
 import msgspec
 
@@ -12,6 +13,7 @@ from jobs.calculations import CALCULATIONS
 from jobs.observation import Observed
 from jobs.ports import Context, Ports
 from jobs.site import SiteRequest
+from shared import whole_numbers
 from shared.endpoint import Endpoint, is_reason
 from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
 
@@ -23,6 +25,11 @@ MOST_ANSWER_BYTES = 32 * 1024 * 1024
 """Of an answer. The buyer (client/coinslot/exchange.py) reads no longer one, and the ledger keeps each for a day."""
 
 
+@cache
+def _decoder(request: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]:
+    return msgspec.json.Decoder(request)
+
+
 def decode_request(endpoint: Endpoint, body: bytes, ports: Ports) -> msgspec.Struct:
     """Decode a body that the API has validated, and check it again with the Site of these ports.
 
@@ -30,7 +37,7 @@ def decode_request(endpoint: Endpoint, body: bytes, ports: Ports) -> msgspec.Str
         msgspec.DecodeError, InvalidField: it is not valid.
         LookupError: the endpoint's rules depend on the Site, and there are no ports.
     """
-    request: msgspec.Struct = msgspec.json.decode(body or b"{}", type=endpoint.request)
+    request = whole_numbers.decoded(_decoder(endpoint.request), body or b"{}")
     if isinstance(request, SiteRequest):
         request.check(ports.site)
     return request

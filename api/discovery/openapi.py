@@ -22,14 +22,13 @@ DOCUMENT_VERSION = "1.0.0"
 
 _DESCRIPTION = (
     "Single-purpose API calls for agents, sold one at a time over x402: POST, get a price, pay, get the answer. "
-    "No account, no API key, no subscription. Words of an enumeration are case-sensitive, unless their field says otherwise. "
-    "An integer is written without a fraction or an exponent: 2, not 2.0."
+    "No account, no API key, no subscription. Words of an enumeration are case-sensitive, unless their field says otherwise."
 )
 
 # Agents read this instead of documentation; above 4000 characters, readers of the profile cut it off.
 _GUIDANCE = """\
 Every operation is a POST with a JSON body, answered with JSON. Nothing but payment is asked for. Words of an \
-enumeration are case-sensitive, unless their field says otherwise. An integer is written as 2, not as 2.0.
+enumeration are case-sensitive, unless their field says otherwise.
 
 How to call:
 1. Send the request. An unpaid call is answered 402 and costs nothing, whatever its body. The challenge is in the body \
