@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 
 from compose.sandbox.child import claim_port, tethered
 from compose.sandbox.ledgers import private_file
 from ops import control
+from shared.ledger.keys import in_every_bucket
 from shared.settings.sandbox_path import CONTROL
 from tests.time_limits import patience
 
@@ -44,6 +46,13 @@ class Service:
     var: Path
     pid: int
     told: list[str]
+
+    def forget(self) -> None:
+        """Remove what calls compare with: the next look at a page or an address is the first one again."""
+        settings = dict(line.split("=", 1) for line in self.environment)
+        with redis.Redis.from_url(settings["COINSLOT_LEDGER_URL"]) as ledger:
+            if seen := list(ledger.scan_iter(in_every_bucket("observation*"), count=1000)):
+                ledger.delete(*seen)
 
 
 @pytest.fixture(scope="session")

@@ -295,7 +295,8 @@ def test_a_purchase_is_paid_once(
 def test_our_facilitator_settles_a_payment_once(battery: Path, service: Service) -> None:
     """However often it is presented, and although the first caller hangs up. The battery calls that undetermined, because it
     has not seen how often the payment was settled. So the chain is asked."""
-    sandbox = service.sandbox["evm"]
+    # Another recipient: what is paid past the shop would be missing in its books.
+    sandbox = {**service.sandbox["evm"], "payTo": "0x" + "5e" * 20}
     [port] = (line.partition("=")[2] for line in service.environment if line.startswith("COINSLOT_FACILITATOR_PORT="))
     offer = evm.offers(USDC, Price.of("0.001"), sandbox["payTo"])[0]
     key = PrivateKey(bytes.fromhex(sandbox["payerKey"].removeprefix("0x")))

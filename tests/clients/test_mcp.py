@@ -10,7 +10,6 @@ import pytest
 
 from jobs.catalogue import CATALOGUE
 from shared.call_path import tool_name
-from shared.endpoint import Endpoint, Pool
 from shared.x402.networks import Rail
 from tests.clients import environments
 from tests.clients.programs import received, run
@@ -20,12 +19,6 @@ pytestmark = pytest.mark.timeout(300)  # the first run fetches the client
 
 HERE = Path(__file__).parent
 SOLD = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails]
-
-
-def request_of(endpoint: Endpoint) -> Any:
-    """The documented one. A page has another address here: what this wallet has seen of it, other tests would find."""
-    request = dict(endpoint.example.request or {})
-    return request | {"url": f"{request['url']}?mcp"} if endpoint.pool is Pool.RENDER else request
 
 
 def test_every_call_is_bought_once(shop: Shop) -> None:
@@ -41,7 +34,7 @@ def test_every_call_is_bought_once(shop: Shop) -> None:
         (HERE / "pay_mcp.py").read_text(),
         URL=f"{shop.base_url}/mcp?tools=all",
         KEY=shop.sandbox["evm"]["payerKey"],
-        CALLS=json.dumps([(tool_name(endpoint.name), request_of(endpoint)) for endpoint in SOLD]),
+        CALLS=json.dumps([(tool_name(endpoint.name), endpoint.example.request) for endpoint in SOLD]),
     )
     assert done.returncode == 0, done.stderr
     printed: dict[str, Any] = json.loads(done.stdout)

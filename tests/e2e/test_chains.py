@@ -27,6 +27,7 @@ WATCH = "xrpl-wallet-watch"
 def test_the_command_buys_the_documented_example(service: Any, endpoint: Endpoint) -> None:
     """`coinslot call` prints what OpenAPI shows. Of the sandbox's wallets it takes one that the call is sold to."""
     command = [str(Path(sys.executable).with_name("coinslot")), "call", endpoint.name]
+    service.forget()
     answer = subprocess.run(
         [*command, json.dumps(endpoint.example.request)],
         env={**os.environ, sandbox_file.ENVIRONMENT: str(service.var / "sandbox.json")},
@@ -41,6 +42,7 @@ def test_the_command_buys_the_documented_example(service: Any, endpoint: Endpoin
 
 def test_a_wallet_is_watched(service: Any) -> None:
     """The first call makes the baseline. The second tells the payments in between: for an echo, and for this call itself."""
+    service.forget()
     sandbox = sandbox_file.read(service.var / "sandbox.json")
     signer = wallet_source.sandbox_signer(sandbox, Rail.XRPL_RLUSD)
     with Buyer(service.base_url, Wallet((signer,)), max_price=None) as buyer:

@@ -37,6 +37,7 @@ def buy(service: Any, rail: Rail, name: str, path: str, **fields: Any) -> Any:
 def test_the_command_buys_the_documented_example(service: Any, name: str) -> None:
     """`coinslot call` prints what OpenAPI shows."""
     example = BY_NAME[name].example
+    service.forget()
     answer = subprocess.run(
         [str(Path(sys.executable).with_name("coinslot")), "call", name, json.dumps(example.request)],
         env={**os.environ, sandbox_file.ENVIRONMENT: str(service.var / "sandbox.json")},

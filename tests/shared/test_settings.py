@@ -23,6 +23,7 @@ XRPL_ADDRESS = "rMxCKbEDwqr76QuheSUMdEGf4B9xJ8m5De"
 
 FORMS = {
     "extra_hosts": "api.test,b.test",
+    "receipt_former_keys": "A" * 43,
     "contact": "mailto:shop@example.com",
     "contact_expires": "2027-06-30",
     "evm_network": "eip155:84532",
