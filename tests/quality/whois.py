@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,6 @@ def _answer(domain: str, text: str) -> bool | Reason | None:
 def _fields(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is read from a record, and what is in it."""
     header, _, text = file.read_text().partition("\n---\n")
-    wanted = json.loads(header)
+    wanted = tomllib.loads(header)
     domain = wanted.pop("domain")
     return plain(read(text, [domain], rules_of(domain))), EMPTY | wanted
