@@ -92,8 +92,11 @@ class Source:
 
         The ends of comments are remembered, because quotes inside a comment may repeat the search.
         """
-        if i < self.size and self.text[i] in _PLAIN:
+        text = self.text
+        if i < self.size and text[i] in _PLAIN:
             return i
+        if text[i : i + 1] == " " and i + 1 < self.size and text[i + 1] in _PLAIN:  # as after most commas and colons
+            return i + 1
         ends: list[int] = []
         while True:
             i = self._space(i)
@@ -127,6 +130,11 @@ class Source:
 
     def space(self, i: int) -> int:
         """Like `gap`, and notes the comments and unusual white space."""
+        text = self.text
+        if i < self.size and text[i] in _PLAIN:
+            return i
+        if text[i : i + 1] == " " and i + 1 < self.size and text[i + 1] in _PLAIN:
+            return i + 1
         end = self.gap(i)
         if end > i:
             odd = _JSON_SPACE.match(self.text, i).end()  # type: ignore[union-attr]

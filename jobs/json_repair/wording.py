@@ -10,8 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
 from jobs.json_repair.result import Repair, RepairKind
 from jobs.json_repair.source import FENCE
 
@@ -55,9 +53,9 @@ def worded(text: str, repairs: Iterable[Repair]) -> list[Repair]:
 def _worded(text: str, repair: Repair) -> Repair:
     if repair.after is not None and repair.before is not None:
         is_short = len(repair.before) <= _MOST and text.startswith(repair.before, repair.offset)
-        return repair if is_short else msgspec.structs.replace(repair, before=None, after=None)
+        return repair if is_short else Repair(repair.kind, repair.offset)
     found = _change(text, repair.kind, repair.offset)
-    return msgspec.structs.replace(repair, before=found[0], after=found[1]) if found else repair
+    return Repair(repair.kind, repair.offset, *found) if found else repair
 
 
 def _change(text: str, kind: str, at: int) -> tuple[str, str] | None:
