@@ -95,7 +95,8 @@ class Engine:
 
     def _run(self, command: Sequence[str]) -> str:
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        errors = "\n".join(line for line in done.stderr.splitlines() if "systemd" not in line)  # of podman's timers
         assert done.returncode == 0, (
-            f"{' '.join(command)}: {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+            f"{' '.join(command)}: {done.returncode}\n{done.stdout[-2000:]}{errors[-4000:]}"
         )
         return done.stdout

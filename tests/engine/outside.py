@@ -27,6 +27,8 @@ API_USER, FACILITATOR_USER = 65532, 65533
 _COPIED = ("compose.yaml", "seccomp.json")
 _OPEN_FILES = 32768
 """What compose.yaml gives the API."""
+_PROCESSES = 4000
+"""More than it needs, and less than any machine's limit."""
 
 
 @contextmanager
@@ -94,8 +96,8 @@ def _write(folder: Path, made: Mapping[str, str], sites: Mapping[str, str]) -> N
     here: dict[str, Any] = {name: {"volumes": ["./sites:/sites:ro"]} for name in readers}
     here["facilitator"] = {"secrets": list(keys)}
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if most < _OPEN_FILES:  # a container in a container is not given more
-        here["api"]["ulimits"] = {"nofile": most}
+    if most < _OPEN_FILES:  # this machine raises no limits; where one is named, podman would raise that of processes, too
+        here["api"]["ulimits"] = {"nofile": most, "nproc": _PROCESSES}
     (folder / "here.yaml").write_text(
         yaml.safe_dump({"services": here, "secrets": {name: {"file": path} for name, path in keys.items()}})
     )
