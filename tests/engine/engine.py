@@ -16,7 +16,7 @@ from tests.time_limits import patience
 
 HEALTHY_WITHIN_S = patience(120.0)
 PROJECT = "coinslot-engine"
-_SERVICE = "com.docker.compose.service"
+_LABEL = "com.docker.compose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,16 @@ class Engine:
         files = ("-p", PROJECT, "-f", "compose.yaml", "-f", "here.yaml")
         self._run([*self.compose_command, *files, *arguments])
 
-    def containers(self, service: str) -> list[str]:
-        """The names of a service's containers."""
-        labels = (f"label=com.docker.compose.project={PROJECT}", f"label={_SERVICE}={service}")
+    def containers(self, service: str = "") -> list[str]:
+        """The names of a service's containers, or of all."""
+        labels = [f"label={_LABEL}.project={PROJECT}", *([f"label={_LABEL}.service={service}"] if service else ())]
         filters = [word for label in labels for word in ("--filter", label)]
         return sorted(self("ps", "-a", *filters, "--format", "{{.Names}}").split())
+
+    def remove_containers(self) -> None:
+        """All of them, with those that compose does not count. Volumes stay."""
+        if names := self.containers():
+            self("rm", "-f", *names)
 
     def inspect(self, name: str) -> dict[str, Any]:
         """All that the engine knows of a container."""
@@ -79,10 +84,14 @@ class Engine:
                     raise AssertionError(f"{name} does not become healthy:\n{self.log_tail(name)}")
                 time.sleep(0.3)
 
-    def log_tail(self, name: str) -> str:
-        """The last lines of a container."""
-        done = subprocess.run([self.program, "logs", "--tail", "30", name], capture_output=True, text=True, check=False)
+    def log(self, name: str) -> str:
+        """What a container has printed."""
+        done = subprocess.run([self.program, "logs", name], capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
+
+    def log_tail(self, name: str) -> str:
+        """The last lines of it."""
+        return "\n".join(self.log(name).splitlines()[-30:])
 
     def _is_healthy(self, name: str, old_pid: int) -> bool:
         state = self.inspect(name)["State"]
@@ -96,7 +105,5 @@ class Engine:
     def _run(self, command: Sequence[str]) -> str:
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         errors = "\n".join(line for line in done.stderr.splitlines() if "systemd" not in line)  # of podman's timers
-        assert done.returncode == 0, (
-            f"{' '.join(command)}: {done.returncode}\n{done.stdout[-2000:]}{errors[-4000:]}"
-        )
+        assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout[-2000:]}{errors[-4000:]}"
         return done.stdout

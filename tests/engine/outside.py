@@ -96,7 +96,9 @@ def _write(folder: Path, made: Mapping[str, str], sites: Mapping[str, str]) -> N
     here: dict[str, Any] = {name: {"volumes": ["./sites:/sites:ro"]} for name in readers}
     here["facilitator"] = {"secrets": list(keys)}
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if most < _OPEN_FILES:  # this machine raises no limits; where one is named, podman would raise that of processes, too
+    if (
+        most < _OPEN_FILES
+    ):  # this machine raises no limits; where one is named, podman would raise that of processes, too
         here["api"]["ulimits"] = {"nofile": most, "nproc": _PROCESSES}
     (folder / "here.yaml").write_text(
         yaml.safe_dump({"services": here, "secrets": {name: {"file": path} for name, path in keys.items()}})
