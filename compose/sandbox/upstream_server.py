@@ -40,7 +40,13 @@ def start_upstreams(var: Path, address: str = "") -> Upstreams:
     Raises:
         StartFailed: the address does not exist (only Linux has more than one), or a server could not be started.
     """
-    command = [sys.executable, "-m", "compose.sandbox.upstreams", address or _free_address(), str(var.resolve() / "upstreams")]
+    command = [
+        sys.executable,
+        "-m",
+        "compose.sandbox.upstreams",
+        address or _free_address(),
+        str(var.resolve() / "upstreams"),
+    ]
     child = spawn("upstreams", command, var)
     child.wait_ready(lambda: _told(child) is not None)
     return Upstreams(child, _told(child) or {})
