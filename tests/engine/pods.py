@@ -104,6 +104,7 @@ class Pods:
         and gives its own name to a probe: what it does not know is left out."""
         template = copy.deepcopy(self._workloads[name]["template"])
         spec = template["spec"]
+        spec.pop("hostUsers", None)  # it needs ranges of users in /etc/subuid
         [container] = spec["containers"]
         container["image"] = container["image"].replace("registry.example.com/", "localhost/")
         for name_of_part in (*PROBES, "readinessProbe", "ports"):  # podman would publish ports on this machine
