@@ -109,6 +109,36 @@ def test_every_program_of_a_run_is_on_the_path_of_its_stage() -> None:
     assert ran > len(paths)
 
 
+def test_what_a_build_takes_is_there() -> None:
+    """Sources are in the context, and are not ignored; stages are made before they are copied from; every role has its lock."""
+    text = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
+    ignored = set((ROOT / ".dockerignore").read_text().split())
+    packed = re.search(r"tar -c --exclude \S+ ([^)]+)\)", (ROOT / "scripts" / "install").read_text())
+    assert packed
+    needed = {Path(name) for name in (*packed[1].split(), "locks", "scripts/install")}
+    stages: set[str] = set()
+    copied: list[Path] = []
+    for step, words in re.findall(r"^(FROM|COPY|RUN) (.*)", text, re.MULTILINE):
+        if step == "FROM":
+            parent, _, stage = words.split()
+            assert parent == "${BASE}" or parent in stages
+            stages.add(stage)
+        elif source := re.match(r"--from=(\S+)", words):
+            assert source[1] in stages
+        elif step == "COPY":
+            for name in words.split()[:-1]:
+                assert (ROOT / name).exists(), name
+                assert not {name, name.partition("/")[0]} & ignored, name
+                copied.append(Path(name))
+        elif role := re.match(r"build-role (\S+)", words):
+            assert (ROOT / "locks" / f"{role[1]}.lock").exists()
+            assert needed <= set(copied)
+        for name in re.findall(r"/source/([\w/.-]+\.lock|scripts/\w+)", words):
+            assert (ROOT / name).exists(), name
+            assert {Path(name), *Path(name).parents} & set(copied), name
+    assert len(copied) > len(stages) / 2
+
+
 class Queue:
     """A queue that knows these consumers; None: it does not answer."""
 
