@@ -53,6 +53,11 @@ class Engine:
         if names := self.containers():
             self("rm", "-f", *names)
 
+    def clear(self) -> None:
+        """Remove everything, with what a run has left that was killed."""
+        self.remove_containers()
+        self.compose("down", "-v")  # networks and volumes
+
     def inspect(self, name: str) -> dict[str, Any]:
         """All that the engine knows of a container."""
         [found] = json.loads(self("inspect", "--type", "container", name))

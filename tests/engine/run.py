@@ -250,10 +250,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         engine = Engine(folder, options.program, options.compose)
         with outside(folder, var) as sandbox:
             try:
+                engine.clear()
                 found = asyncio.run(_run(engine, folder, sandbox))
             finally:
-                engine.remove_containers()
-                engine.compose("down", "-v")  # networks and volumes
+                engine.clear()
     print(f"violations {len(found)}", *found[:50], sep="\n")
     return 1 if found else 0
 
