@@ -78,18 +78,23 @@ class Facilitator:
         self._verifies = asyncio.Semaphore(_VERIFIES_AT_ONCE)
         self._look_ups = asyncio.Semaphore(_LOOK_UPS_AT_ONCE)
         self._session: aiohttp.ClientSession | None = None
+        self._connector: aiohttp.TCPConnector | None = None
 
     async def start(self) -> None:
         """Open the connection pool, on the running event loop."""
+        self._connector = aiohttp.TCPConnector(
+            # No limit here: a wait for a connection would look like a wait for an answer.
+            limit=0,
+            ttl_dns_cache=60,
+            keepalive_timeout=_IDLE_S,
+            socket_factory=_forgetful_socket,
+        )
         self._session = aiohttp.ClientSession(
             headers=self._headers,
             # No proxy from the environment: a payment goes to the configured address and nowhere else.
             trust_env=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            # No limit here: a wait for a connection would look like a wait for an answer.
-            connector=aiohttp.TCPConnector(
-                limit=0, ttl_dns_cache=60, keepalive_timeout=_IDLE_S, socket_factory=_forgetful_socket
-            ),
+            connector=self._connector,
         )
 
     async def stop(self) -> None:
@@ -186,6 +191,7 @@ class Facilitator:
     async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> _Answer:
         """The answer, whatever its status: some facilitators refuse payments with 4xx and 5xx."""
         assert self._session is not None, "start() comes first"
+        assert self._connector is not None, "start() comes first"
         # Nothing was sent when connecting times out. Connecting gets half of a short time limit.
         connect_s = min(_CONNECT_TIMEOUT_S, timeout_s / 2)
         url = self.url + path
@@ -202,6 +208,7 @@ class Facilitator:
                 while len(answer) <= MAX_ANSWER_BYTES and (more := await response.content.read(MAX_ANSWER_BYTES)):
                     answer += more
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            self._connector.clear_dns_cache()  # a container that was restarted has another address
             raise NotSent(type(error).__name__) from None
         except (OSError, aiohttp.ClientError) as error:  # TimeoutError is an OSError
             raise Failing(type(error).__name__) from None

@@ -30,16 +30,23 @@ class Upstreams:
     settings: Mapping[str, str]
 
 
-def start_upstreams(var: Path) -> Upstreams:
-    """Start the servers on their own loopback address, and return when all of them listen.
+def start_upstreams(var: Path, address: str = "") -> Upstreams:
+    """Start the servers on an address of their own, and return when all of them listen.
 
     Args:
         var: the project's state folder.
+        address: of this machine; empty: a free loopback address.
 
     Raises:
         StartFailed: the address does not exist (only Linux has more than one), or a server could not be started.
     """
-    command = [sys.executable, "-m", "compose.sandbox.upstreams", _free_address(), str(var.resolve() / "upstreams")]
+    command = [
+        sys.executable,
+        "-m",
+        "compose.sandbox.upstreams",
+        address or _free_address(),
+        str(var.resolve() / "upstreams"),
+    ]
     child = spawn("upstreams", command, var)
     child.wait_ready(lambda: _told(child) is not None)
     return Upstreams(child, _told(child) or {})

@@ -70,8 +70,9 @@ def test_the_containerfile_has_a_target_for_every_image() -> None:
     services = yaml.safe_load(COMPOSE.read_text())["services"]
 
     targets = {service["build"]["target"] for service in services.values() if "build" in service}
-    assert targets == {name for name, stage in stages.items() if "\nCMD " in stage}
-    for name in targets:
+    images = {name for name, stage in stages.items() if "\nCMD " in stage}
+    assert targets == images - {"sandbox"}  # which has all of them in one container
+    for name in images:
         users = re.findall(r"^USER (\d+)", stages["base"] + stages[name], re.MULTILINE)
         assert users[-1] in ("65532", "65533"), name
         assert "HEALTHCHECK" in stages[name], name
@@ -80,8 +81,8 @@ def test_the_containerfile_has_a_target_for_every_image() -> None:
     assert unknown(environment(text)) == []
 
 
-DEBIANS = {f"/usr/bin/{name}" for name in ("apt-get", "chmod", "install", "printf", "rm")}
-"""The programs of the base image that the Containerfile runs."""
+DEBIANS = {f"/usr/bin/{name}" for name in ("apt-get", "chmod", "install", "printf", "python3", "rm")}
+"""The programs of the base image, and what it installs, that the Containerfile runs."""
 
 
 def test_every_program_of_a_run_is_on_the_path_of_its_stage() -> None:
@@ -98,11 +99,44 @@ def test_every_program_of_a_run_is_on_the_path_of_its_stage() -> None:
             made = re.findall(r">\s*(/\S+)", words) if step == "RUN" else words.split()[-1:]
             for command in words.split("&&") if step == "RUN" else ():
                 program = command.split()[0]
-                found = {f"{folder}/{program}" for folder in paths[stage].split(":")} & programs[stage]
+                if program.startswith("/"):
+                    found = program.startswith(tuple(re.findall(r"-m venv (\S+)", words)))
+                else:
+                    found = bool({f"{folder}/{program}" for folder in paths[stage].split(":")} & programs[stage])
                 assert found, f"{stage}: {program} is not on the PATH {paths[stage]}"
                 ran += 1
             programs[stage].update(made)
     assert ran > len(paths)
+
+
+def test_what_a_build_takes_is_there() -> None:
+    """Sources are in the context, and are not ignored; stages are made before they are copied from; every role has its lock."""
+    text = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
+    ignored = set((ROOT / ".dockerignore").read_text().split())
+    packed = re.search(r"tar -c --exclude \S+ ([^)]+)\)", (ROOT / "scripts" / "install").read_text())
+    assert packed
+    needed = {Path(name) for name in (*packed[1].split(), "locks", "scripts/install")}
+    stages: set[str] = set()
+    copied: list[Path] = []
+    for step, words in re.findall(r"^(FROM|COPY|RUN) (.*)", text, re.MULTILINE):
+        if step == "FROM":
+            parent, _, stage = words.split()
+            assert parent == "${BASE}" or parent in stages
+            stages.add(stage)
+        elif source := re.match(r"--from=(\S+)", words):
+            assert source[1] in stages
+        elif step == "COPY":
+            for name in words.split()[:-1]:
+                assert (ROOT / name).exists(), name
+                assert not {name, name.partition("/")[0]} & ignored, name
+                copied.append(Path(name))
+        elif role := re.match(r"build-role (\S+)", words):
+            assert (ROOT / "locks" / f"{role[1]}.lock").exists()
+            assert needed <= set(copied)
+        for name in re.findall(r"/source/([\w/.-]+\.lock|scripts/\w+)", words):
+            assert (ROOT / name).exists(), name
+            assert {Path(name), *Path(name).parents} & set(copied), name
+    assert len(copied) > len(stages) / 2
 
 
 class Queue:

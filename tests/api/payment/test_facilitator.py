@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -274,6 +275,24 @@ async def test_a_closed_port_is_not_sent(started: Any, offer: Offer, payment: Pa
             with pytest.raises(NotSent):
                 await facilitator.settle(payment, offer, payer=PAYER)
             assert facilitator.circuit.is_open
+
+
+async def test_a_facilitator_that_comes_back_with_another_address_is_found(
+    stranger: Any, started: Any, offer: Offer, payment: Payment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a container does that was restarted. No later call goes where nobody answered."""
+    url = urlsplit(stranger.url)
+    addresses = iter(["127.0.0.9", url.hostname])
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(addresses), url.port))],
+    )
+    stranger.says(YES)
+    async with started(client(f"http://facilitator.test:{url.port}")) as facilitator:
+        with pytest.raises(NotSent):
+            await facilitator.settle(payment, offer, payer=PAYER)
+        assert await facilitator.settle(payment, offer, payer=PAYER)
 
 
 async def test_a_connection_that_is_not_accepted_is_not_waited_for(
