@@ -1,7 +1,5 @@
 """Which media type or content coding a request prefers (RFC 9110, sections 12.5.1 and 12.5.3)."""
 
-from __future__ import annotations
-
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 _MAX_CHARS = 1_000

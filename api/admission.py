@@ -3,8 +3,6 @@
 Why a body is refused is said in the words of its caller: msgspec speaks of Python's types and quotes the value.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Builds the API: every object once, by hand, and Litestar with the routes around them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

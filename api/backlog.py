@@ -13,8 +13,6 @@ nothing else, and multiplied by how many times slower the last calls were, in ti
 taken in time, 61 of 108 calls were late when a machine became busy (measured: eight busy loops on two cores).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

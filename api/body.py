@@ -1,7 +1,5 @@
 """Reads the body of a request up to a limit, or reads and drops it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Coroutine

@@ -1,7 +1,5 @@
 """The one log line of a paid call: of one that was refused or failed, and, where that is wished, of one that was answered."""
 
-from __future__ import annotations
-
 import logging
 import time
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A cause is the `reason` of the problem that the caller gets, the `cause` in the 
 has the reason that an endpoint documents for its 502, or none when its code and its field say all (an invalid body).
 """
 
-from __future__ import annotations
-
 import enum
 
 

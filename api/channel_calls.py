@@ -1,7 +1,5 @@
 """What a paid call does with a channel, beside what it does with any payment: opens it, corrects the payer, pays him back."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import logging

@@ -1,7 +1,5 @@
 """Builds what the ledger records of a payment that is presented for the first time."""
 
-from __future__ import annotations
-
 import time
 
 import msgspec

@@ -1,7 +1,5 @@
 """Many time limits of few different lengths, at a third of the cost of one timer each (1.1 us per call, measured)."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import deque

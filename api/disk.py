@@ -1,7 +1,5 @@
 """Checks the free space on the ledger's disk. A Redis that syncs every write stops when its disk is full."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import time

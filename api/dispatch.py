@@ -1,7 +1,5 @@
 """Puts the job of a settled payment on its pool's queue and waits for the reply."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter
@@ -47,7 +45,7 @@ class _Sent:
     size: int
     encoded: bytes
     reply: asyncio.Future[bytes | Parts]
-    send_with_retries: Callable[[_Sent], None]
+    send_with_retries: "Callable[[_Sent], None]"
     entry_id: bytes = b""
 
     def done(self) -> bool:
@@ -78,13 +76,13 @@ class Slot:
 
     __slots__ = ("_dispatcher", "_endpoint", "_work", "refusal")
 
-    def __init__(self, dispatcher: Dispatcher, endpoint: Endpoint, work: Work | None) -> None:
+    def __init__(self, dispatcher: "Dispatcher", endpoint: Endpoint, work: Work | None) -> None:
         self._dispatcher = dispatcher
         self._endpoint = endpoint
         self._work = work
         self.refusal: PoolRefusal | None = None
 
-    async def __aenter__(self) -> Slot:
+    async def __aenter__(self) -> "Slot":
         self.refusal = await self._dispatcher.take(self._endpoint, self._work)
         return self
 

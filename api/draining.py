@@ -5,8 +5,6 @@ four callers that kept their connections, three saw a failed read (measured). So
 another process serves the port, this one then asks callers to close their connections, for DRAIN_S. Only then granian stops.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -3,8 +3,6 @@
 A 402 body is exactly the challenge, so 402 is not in the table: see api/payment/gate.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 granian would start its workers anew: with a wrong price list the new one does not start, and the old one is stopped anyway.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """HTTP answers of paid calls, written straight to ASGI: a typed Litestar route costs 40 us more per call (measured)."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import dataclass
@@ -46,7 +44,7 @@ class Answer:
     headers: HeaderPairs
     body: bytes
 
-    def with_headers(self, headers: HeaderPairs) -> Answer:
+    def with_headers(self, headers: HeaderPairs) -> "Answer":
         """The same response with more headers."""
         return Answer(self.status, self.headers + headers, self.body)
 

@@ -1,7 +1,5 @@
 """Steps 7 and 8 of a paid call (docs/architecture.md): runs the job, and turns its outcome into a response."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import math

@@ -1,8 +1,6 @@
 """Limits on long bodies: how many bytes of them one process holds, and how many it checks per second. The event loop needs
 milliseconds to check and seal one, and serves no other call meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 from collections import Counter
@@ -29,7 +27,7 @@ class LongBodies:
         self._by_owner: Counter[str] = Counter()
         self._free_at = 0.0
 
-    def arriving(self, payer: str, client: tuple[str, int] | None) -> ArrivingBody:
+    def arriving(self, payer: str, client: tuple[str, int] | None) -> "ArrivingBody":
         """A body that begins to arrive: `with long_bodies.arriving(payer, client) as body`. Its bytes count until the context
         is left, to the shares of its payer and of the public address that sends it."""
         return ArrivingBody(self, payer, client)
@@ -72,7 +70,7 @@ class ArrivingBody:
         self._size = 0
         self._held = 0
 
-    def __enter__(self) -> ArrivingBody:
+    def __enter__(self) -> "ArrivingBody":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """One paid call, from the request to the answer. Read it from top to bottom: there is no payment middleware."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """The state of each pool, read from the queue Redis a few times a second, so that a pool that cannot answer charges nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

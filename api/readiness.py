@@ -1,7 +1,5 @@
 """/healthz: the process lives. /readyz: which dependencies of a paid call work."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -5,8 +5,6 @@ flight. A paid call only needs to send a command, to get its answer in order, an
 encodes the commands and parses the answers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections import deque
@@ -130,7 +128,7 @@ class Redis:
         if self._connection is not None:
             self._connection.fail("closed")
 
-    async def _connect(self) -> _Connection:
+    async def _connect(self) -> "_Connection":
         # One attempt at a time, shared by all callers that wait for it.
         if self._connecting is None:
             check = checked(self._place, is_known=self._is_known) if self._place else None
@@ -138,7 +136,7 @@ class Redis:
             self._connecting.add_done_callback(self._connected)
         return await asyncio.shield(self._connecting)
 
-    def _connected(self, task: asyncio.Task[_Connection]) -> None:
+    def _connected(self, task: "asyncio.Task[_Connection]") -> None:
         self._connecting = None
         if not task.cancelled() and task.exception() is None:
             self._connection = task.result()

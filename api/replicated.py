@@ -1,7 +1,5 @@
 """A Redis client whose answers survive a failover: it gives an answer when enough replicas have all data behind it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads the reply list of this process (shared/queue/replies.py) and completes futures by message id."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

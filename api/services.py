@@ -1,7 +1,5 @@
 """The objects of the process that all paid calls share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from api.disk import Disk

@@ -1,7 +1,5 @@
 """Several primaries of the ledger as one: each command goes to the server that has its key's bucket (shared/ledger/keys.py)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

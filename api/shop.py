@@ -1,7 +1,5 @@
 """What is sold now: the gates of all endpoints that can be sold here, and their prices, which may change meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Documents that are the same for everybody: hashed and compressed once, and 304 for who has them already."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import re

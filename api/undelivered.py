@@ -4,8 +4,6 @@ Clients that know no payment-identifier then sign a new payment for the same cal
 sets, that payment is not settled, and gets the answer of the first one.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, Protocol
 

@@ -5,8 +5,6 @@ than its caller meant. Any other unknown field may belong to a newer or an older
 `forbid_unknown_fields` has none that are ignored: there a field that is not read would be a check that is not made.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

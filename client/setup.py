@@ -4,8 +4,6 @@ The checkout has one copy of each module, which the service shares. A wheel cann
 `shared`, so the copies in it have another name, and every import of them is rewritten.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import runpy

@@ -4,8 +4,6 @@ A connection has one command, `restart [NAME ...]`, `scale NAME=N ...` or `reloa
 each thing that was done, and at the end with `ok` or `failed: REASON`. A caller that goes away does not stop its command.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Starts what no setting names: ledger, queue, key files, local chains with funded wallets, and upstreams."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

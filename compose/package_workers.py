@@ -1,7 +1,5 @@
 """The workers of packages: a line beside the Procfile's for each pool that a package brings and that no line serves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from compose.procfile import Line, read_procfile

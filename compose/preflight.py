@@ -1,7 +1,5 @@
 """Finds wrong settings, taken ports and full disks before anything is started, and says in a sentence what is wrong."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -7,8 +7,6 @@ A worker has no port: its consumer in the queue is looked at. When the queue's R
 and none is to be started again for it: 0.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import socket

@@ -8,8 +8,6 @@ supervisord does not kill the children of a process that was killed: granian's w
 facilitators would use the account nonces of one account. If supervisord itself is killed, its processes keep running.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

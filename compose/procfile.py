@@ -1,8 +1,6 @@
 """Reads the Procfile, the list of processes: `name: [SETTING=value ...] command`. No shell is involved: a quoted text is one
 argument, and nothing is expanded."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

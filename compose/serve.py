@@ -4,8 +4,6 @@ It starts what the settings do not name (compose/sandbox): two Redis servers and
 compose/processes.py keeps the processes of the Procfile running. One paid echo on every rail then proves that payments work.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

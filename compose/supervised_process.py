@@ -1,7 +1,5 @@
 """One process of the Procfile: it is started again when it ends, and stopped with SIGTERM."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

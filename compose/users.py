@@ -5,8 +5,6 @@ Key files that are made here become readable for those who need them: the sealin
 group of the API and the workers, the settlers' keys for the facilitator's user only.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -3,8 +3,6 @@
 POST /verify, POST /settle and GET /supported follow the x402 v2 specification. GET /settlements/{payment id} gives evidence.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

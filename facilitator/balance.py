@@ -1,7 +1,5 @@
 """Watches the account that pays for settlements: what it has, and whether that pays for one more."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """All rails of this process. Each starts by itself, and a call goes to the rail of its network."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,6 @@
 """JSON to one address over connections that are kept, and JSON-RPC with a node, from the event loop. shared/nodes/ has the same
 for threads."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging

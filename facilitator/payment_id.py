@@ -1,7 +1,5 @@
 """Reads payment ids. An id names what the network makes single-use, so that evidence can be looked up by nothing else."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

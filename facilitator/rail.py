@@ -1,7 +1,5 @@
 """What every rail of this process does. facilitator/rails/ has one folder for each kind of network."""
 
-from __future__ import annotations
-
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

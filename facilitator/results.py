@@ -1,7 +1,5 @@
 """The answers of /verify and /settle. They have the same form on every rail."""
 
-from __future__ import annotations
-
 from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Settlement, Verification
 

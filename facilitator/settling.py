@@ -1,7 +1,5 @@
 """Settlements under way, and what every rail requires of a call before it looks at the payment."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar

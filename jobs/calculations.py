@@ -4,8 +4,6 @@ A calculation is a module with NAME, `calculate` and `examples`. Its name has an
 endpoint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 

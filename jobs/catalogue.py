@@ -1,7 +1,5 @@
 """Every endpoint that is sold: ours, and those of installed packages after them. Every listing has this order."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from datetime import datetime

@@ -1,7 +1,5 @@
 """echo: returns the message it was sent. It is the cheapest way to see a payment work."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

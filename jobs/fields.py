@@ -1,7 +1,5 @@
 """How the fields of requests and responses are described, and the fields that many responses have."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -4,8 +4,6 @@ A text is read once, with the WHATWG URL algorithm (ada), and later code uses on
 `http://example.com\\@127.0.0.1/` pass a check. The address of a name is checked when the connection is made (workers/egress).
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ payer (wallet and network) and one subject, and no other payer ever sees it. The
 answer, and only if that answer is the one that the caller gets: no call is ever compared with itself.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, NamedTuple
 

@@ -2,8 +2,6 @@
 keep it, too (tests/contract/test_packages.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

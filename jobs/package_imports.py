@@ -4,8 +4,6 @@ It finds what an author does without thinking of ports. One who wants to can eva
 package that opens connections.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 from collections.abc import Iterator

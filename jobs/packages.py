@@ -7,8 +7,6 @@ Its name is the prefix of their names: `acme/slug` is sold at /v1/acme/slug. Its
 function that returns one.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -4,8 +4,6 @@
 call.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import json

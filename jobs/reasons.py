@@ -1,7 +1,5 @@
 """The reasons of a 502, in sentences for the caller."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 REASONS: Mapping[str, str] = {

@@ -4,8 +4,6 @@ The schema is embedded in places that have different roots (a bazaar `schema`, a
 and indexers cut it out of them, so every reference is replaced by what it points at.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import Any

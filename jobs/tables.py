@@ -1,7 +1,5 @@
 """Reads tables from text files beside the modules that use them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bounds how many wrong passwords are compared: a few of each address in a minute, in constant memory."""
 
-from __future__ import annotations
-
 import ipaddress
 import math
 import threading

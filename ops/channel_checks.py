@@ -1,7 +1,5 @@
 """What has to be true for channels to be sold: contracts, the token, the authorizer's key, and gas to claim everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """What operators see of channels: what is owed and not claimed, payers who leave, and when the claimer looked at the chain."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast

@@ -1,7 +1,5 @@
 """`coinslot-ops restart`, `scale` and `reload`: commands for the supervisor of `scripts/run` (compose/control.py)."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from collections.abc import Sequence

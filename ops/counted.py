@@ -4,8 +4,6 @@ The files of processes that have ended are added to one archive for each kind an
 sum falls. A process has ended when nobody holds the lock of its file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

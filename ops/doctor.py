@@ -4,8 +4,6 @@ Its checks need no running API, so they also show what keeps one from starting. 
 works, and may not be what you want) or `fail`. Exit code 1 when one fails.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -5,8 +5,6 @@ is true now. When one of these does not answer, its series are missing and `coin
 is set, it also keeps the books (ops/books/).
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -3,8 +3,6 @@
 Each function reads one source. It raises RedisError or NoAnswer when the source does not answer.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

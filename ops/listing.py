@@ -4,8 +4,6 @@ It asks the shop's own public documents and challenges, the validator of the fac
 when a call lacks something, 3 when the shop or the ledger cannot be read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping, Sequence

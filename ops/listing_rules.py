@@ -4,8 +4,6 @@ Sources: x402scan's docs/DISCOVERY.md and the rules of @agentcash/discovery 1.7.
 x402-foundation; Coinbase's documentation of its Bazaar. docs/getting-found.md says which indexer needs what.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What the ledger knows of where calls are listed, for `coinslot-ops listing` and `doctor`."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence

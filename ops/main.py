@@ -5,8 +5,6 @@ Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings
 Ctrl-C.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """`coinslot-ops new-endpoint PREFIX/NAME`: writes a pip package with one endpoint and its test, which passes as it is."""
 
-from __future__ import annotations
-
 import keyword
 import re
 import sys

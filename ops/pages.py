@@ -1,8 +1,6 @@
 """What the guard changes in rq-dashboard's pages: no buttons, no columns that are always 0, no line that leaves the screen, and
 times of day as the log has them."""
 
-from __future__ import annotations
-
 _INLINE = b'<script type="text/javascript">'
 _BUTTONS = (
     "#requeue-job-btn,#delete-job-btn,#empty-btn,#compact-btn,#requeue-all-btn,#rq-instances-row,.actions,"

@@ -2,8 +2,6 @@
 With `--id`, what the ledger knows of one payment: exit code 1 when it knows nothing.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Whether the price list can be sold at, and whether every process of the API does, for `coinslot-ops doctor`."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping

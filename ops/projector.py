@@ -1,7 +1,5 @@
 """Writes what the dashboard shows: each second it reads the queue and the workers' reports, and writes RQ's keys."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

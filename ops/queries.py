@@ -1,7 +1,5 @@
 """What several commands ask an installation: its HTTP services, its queue and its ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Reads which jobs wait and run, from the pools' streams. Each entry is read once, however long it stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

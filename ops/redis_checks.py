@@ -1,7 +1,5 @@
 """What `coinslot-ops doctor` says of one server of Redis: its role, its settings, and what is in the queue's."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, cast

@@ -4,8 +4,6 @@ Nothing is lost at any moment: the old key is on the disk under its second name 
 was interrupted is simply repeated.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat

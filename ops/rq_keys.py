@@ -1,8 +1,6 @@
 """The keys of RQ 2.12 that rq-dashboard 0.9 shows, as RQ itself writes them (rq/job.py, rq/registry.py, rq/results.py,
 rq/worker/base.py). Every text that goes into one is plain text."""
 
-from __future__ import annotations
-
 import base64
 import pickle
 import re

@@ -1,7 +1,5 @@
 """What settlements cost us now, as the API's /readyz says it, in sentences."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from shared.settings.service import PREFIX, Settings

@@ -3,8 +3,6 @@
 It reads the queue, the ledger's journal and the API's /readyz, and changes nothing.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter, deque

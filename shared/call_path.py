@@ -5,8 +5,6 @@ chain/chain-id     /v1/cdp/chain/chain-id
 acme/slug          /v1/acme/slug
 """
 
-from __future__ import annotations
-
 import re
 
 OWN = "cdp"

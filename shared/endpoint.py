@@ -1,7 +1,5 @@
 """The declaration of one endpoint. Its path, schemas, offers and actor are derived from it."""
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Callable, Mapping
@@ -111,7 +109,7 @@ class InvalidField(ValueError):
         field: str,
         code: str = "invalid_body",
         suggestions: tuple[str, ...] = (),
-        others: tuple[InvalidField, ...] = (),
+        others: "tuple[InvalidField, ...]" = (),
     ) -> None:
         super().__init__(detail)
         self.detail = detail

@@ -4,8 +4,6 @@ COINSLOT_FAILPOINT=settled kills the process when it first calls `reach("settled
 kill -9, no code runs afterwards. The setting is read when this module is imported. Without it, a call does nothing.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -5,8 +5,6 @@ and writes the old one, the second writes it. What no reader would misunderstand
 layout. docs/operations.md, Updating, has the table.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -5,8 +5,6 @@ The first line of a script has its flags. Its first statements name its keys and
 its value when it loads the file. Pieces that several scripts share are files, too, and come before the script that uses them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping
@@ -47,7 +45,7 @@ class LuaScript:
         """The command that runs it by its text."""
         return self._named(self._eval, values)
 
-    def with_flags(self, flags: str) -> LuaScript:
+    def with_flags(self, flags: str) -> "LuaScript":
         """The same script with other flags."""
         _, _, text = self.text.partition("\n")
         return LuaScript(f"#!lua flags={flags}\n{text}")

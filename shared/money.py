@@ -1,7 +1,5 @@
 """Exact decimal money. A price is a decimal, an amount is a whole number of atomic units, and neither is ever a float."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,7 +26,7 @@ class Price:
             raise ValueError(f"a price is positive and finite, not {self.value}")
 
     @classmethod
-    def of(cls, text: str) -> Price:
+    def of(cls, text: str) -> "Price":
         """Read a price from plain decimal text. Raises ValueError on anything else (signs, exponents, spaces)."""
         if not _TEXT.fullmatch(text):
             raise ValueError(f"not a plain decimal: {text!r}")

@@ -4,8 +4,6 @@ What only one side needs is in a module of that side, found by the row's `packag
 `tests/contract/test_networks.py` holds every row against the list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -13,8 +13,6 @@
 A *negative answer* is not a failure: "this pattern timed out" or "this domain does not exist" is an Ok.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from shared.layouts import ANSWERS
@@ -62,7 +60,7 @@ class UpstreamFailed(JobFailure):
         super().__init__(detail, reason=reason)
         self.retryable = not is_final
 
-    def passing(self) -> UpstreamFailed:
+    def passing(self) -> "UpstreamFailed":
         """The same failure of a system that we chose ourselves: what it says of itself is never the caller's answer."""
         return UpstreamFailed(self.detail, reason=self.reason)
 

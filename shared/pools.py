@@ -1,7 +1,5 @@
 """The pools: one table of everything that is decided per pool. The Procfile is tested against it. Packages add theirs."""
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Collection

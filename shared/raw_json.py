@@ -1,8 +1,6 @@
 """Measures JSON before it is decoded, and how deeply a decoded value is nested. Decoding hostile JSON takes the event loop of
 the API many milliseconds, during which no other caller is served."""
 
-from __future__ import annotations
-
 import re
 from itertools import accumulate
 from operator import add

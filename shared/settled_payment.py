@@ -1,7 +1,5 @@
 """The payment of one call, as a worker and a handler see it."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -3,8 +3,6 @@
 Only numbers that an integer is expected for change. In a field for any JSON, `2.0` and `2` are told apart.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Any, TypeVar

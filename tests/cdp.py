@@ -3,8 +3,6 @@
 Rules: https://docs.cdp.coinbase.com/api-reference/v2/authentication, and the official `cdp-sdk` 1.51.0 for Python.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -4,8 +4,6 @@ describes it.
 It calls the shop as an indexer would. Names of checks are those of the documentation, and some that sellers have reported.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Awaitable, Callable

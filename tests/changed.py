@@ -4,8 +4,6 @@ A change in `jobs/rss/` is tested by `tests/jobs/rss`, one in `shared/money.py` 
 a test with the changed file's name is enough; where there is none, the tests of its folder run.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path

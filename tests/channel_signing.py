@@ -1,8 +1,6 @@
 """How tests sign for a channel: vouchers, deposits and the wish for a refund, as the scheme's payloads; and how they ask the
 contract what it holds."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Which tests may open sockets: those of the parts that talk to something, and only to this machine."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

@@ -1,7 +1,5 @@
 """A table as one test: pytest's parameters without a test for every row."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """A collector of traces: OTLP over HTTP on loopback, decoded with OpenTelemetry's own protobuf classes."""
 
-from __future__ import annotations
-
 import http.server
 import threading
 import time
@@ -51,7 +49,7 @@ class Receiver:
             time.sleep(0.02)
         return found
 
-    def __enter__(self) -> Receiver:
+    def __enter__(self) -> "Receiver":
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 

@@ -1,7 +1,5 @@
 """A Python environment of tests, beside the one that they run in, with packages that add endpoints."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What an answer and its documented example have in common, whenever and wherever it was asked for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

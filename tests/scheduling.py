@@ -1,7 +1,5 @@
 """Which tests run in one process, and which come first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import PurePosixPath

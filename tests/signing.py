@@ -1,7 +1,5 @@
 """How tests sign an EIP-3009 payment: one place, for every folder of tests."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sites of tests, and requests that are checked with them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from typing import Any, TypeVar

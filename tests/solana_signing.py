@@ -1,7 +1,5 @@
 """How tests build a Solana payment, right or wrong: with solders, one place for every folder of tests."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """How tests sign a Stellar payment, with the network's own SDK: one place, for every folder of tests."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`scripts/test --fast` finds the tests of a change."""
 
-from __future__ import annotations
-
 from tests import changed
 
 

@@ -1,7 +1,5 @@
 """A table that is one test fails with all of its rows that are wrong."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

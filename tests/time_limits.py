@@ -1,7 +1,5 @@
 """How long tests wait: longer on a machine that has something else to do."""
 
-from __future__ import annotations
-
 import os
 
 _LOAD = os.getloadavg()[0] / len(os.sched_getaffinity(0))

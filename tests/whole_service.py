@@ -1,7 +1,5 @@
 """The whole service, started the way a user starts it, on a folder and ports of its own: one for all tests of a process."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -4,8 +4,6 @@ The metadata has the shape that rippled gives it (xrpl.org, "Transaction Metadat
 are those of this ledger's own accounts and lines, so that balances and history agree.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """How tests sign a payment on the XRP Ledger, with xrpl-py and not with our own codec: one place, for every folder of tests."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Says which version the workers are of: `python -m workers --version`. Dramatiq runs them."""
 
-from __future__ import annotations
-
 from shared.process.command_line import command_line
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """One Dramatiq actor per endpoint: open the message, run the handler, leave the result in the outbox."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence

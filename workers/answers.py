@@ -1,7 +1,5 @@
 """The worker's side of the ledger: the one script that stores an answer, and what the call observed."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

@@ -6,8 +6,6 @@ A request is a `Work`, and an answer is an encoded Outcome. A child whose work i
 `EXHAUSTED`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

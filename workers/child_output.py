@@ -1,7 +1,5 @@
 """What a child prints, as lines of the worker's log. A child that was taken over may print anything: it is cut, and escaped."""
 
-from __future__ import annotations
-
 import logging
 import os
 

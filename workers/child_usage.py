@@ -1,7 +1,5 @@
 """What a child has used, as the kernel counts it: the child cannot change it."""
 
-from __future__ import annotations
-
 import os
 import time
 

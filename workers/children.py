@@ -8,8 +8,6 @@ Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (meas
     NotStarted         an error in this program: the worker's pools need no children (shared/pools.py)
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import math
@@ -169,7 +167,7 @@ class Child:
         self._is_ready = True
         self._data_bytes = data_bytes(self.pid)
 
-    def _write(self, content: bytes, limits: _Limits) -> None:
+    def _write(self, content: bytes, limits: "_Limits") -> None:
         view = memoryview(content)
         while view:
             self._wait(self._stdin, select.POLLOUT, limits)
@@ -180,13 +178,13 @@ class Child:
             except OSError:
                 raise self._ended() from None
 
-    def _read_frame(self, limits: _Limits) -> bytes:
+    def _read_frame(self, limits: "_Limits") -> bytes:
         (length,) = HEADER.unpack(self._read(HEADER.size, limits))
         if length > MAX_ANSWER_BYTES:
             raise Lost("the child announced an answer that no endpoint gives")
         return self._read(length, limits)
 
-    def _read(self, size: int, limits: _Limits) -> bytes:
+    def _read(self, size: int, limits: "_Limits") -> bytes:
         chunks: list[bytes] = []
         while size:
             self._wait(self._stdout, select.POLLIN, limits)
@@ -197,7 +195,7 @@ class Child:
             size -= len(chunk)
         return b"".join(chunks)
 
-    def _wait(self, descriptor: int, event: int, limits: _Limits) -> None:
+    def _wait(self, descriptor: int, event: int, limits: "_Limits") -> None:
         """Wait for an event, and meanwhile take the child's output, so that it does not wait for somebody to read it."""
         poll = select.poll()  # select() refuses descriptors above 1023
         poll.register(descriptor, event)

@@ -1,7 +1,5 @@
 """Tells operators what is missing to confine the children of this worker, and sells nothing where it is too little."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

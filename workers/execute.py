@@ -1,7 +1,5 @@
 """Run one call of one handler, from body bytes to an outcome, in a worker thread or in a child process."""
 
-from __future__ import annotations
-
 import logging
 import traceback
 from collections.abc import Callable

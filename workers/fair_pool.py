@@ -6,8 +6,6 @@ In order of arrival, a call of a millisecond waited 7 to 10 s behind eight calls
 one child).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import threading

@@ -8,8 +8,6 @@ It says once that it is ready, with its `Layers`. Then there are two requests. `
 the answer is its process id and a descriptor of the process. `_REAP` carries a process id; the answer is its exit code.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import logging

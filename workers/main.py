@@ -1,7 +1,5 @@
 """The Dramatiq entry point: `dramatiq workers.main:create_broker --queues fast`."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -12,8 +12,6 @@ Redis knows no payer and no subject: keys are keyed digests after the payer's bu
 and subject alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import zlib
@@ -62,7 +60,7 @@ class Baseline(NamedTuple):
     payer_index: str
     pending: str
     bound_to: bytes
-    previous: Baseline | None = None
+    previous: "Baseline | None" = None
 
 
 class Observation(NamedTuple):

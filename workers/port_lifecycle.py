@@ -5,8 +5,6 @@ While a port does not work, its worker fetches no jobs of the pools that need it
 (workers/queue/consumer.py). When all living workers of a pool report a reason, the API refuses its calls, uncharged.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import threading

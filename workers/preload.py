@@ -1,7 +1,5 @@
 """Loads in a thread, as soon as a worker has started, what the first calls of its pools would wait for."""
 
-from __future__ import annotations
-
 import importlib
 import threading
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """For tests of packages: whether their endpoints can be sold, and what these answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -5,8 +5,6 @@ child cannot open a file: what a library loads when it is first needed must be t
 exception is raised. Confined and cold, phonenumbers knows no numbers, and personal data stays in the text.
 """
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import encodings

@@ -3,8 +3,6 @@
 Source: specs/extensions/bazaar.md of x402-foundation/x402.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Sequence
 from typing import Any

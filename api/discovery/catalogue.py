@@ -1,7 +1,5 @@
 """What discovery serves now. It is built again when a facilitator has said something new that an offer carries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 

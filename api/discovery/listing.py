@@ -1,7 +1,5 @@
 """An endpoint as this installation sells it: with its address and the offers of the rails that are configured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ one would be read as "needs an account's key"; the empty `security` says that no
 header parameters: an operation that has any is no longer read as taking simply its body.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

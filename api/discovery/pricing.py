@@ -4,8 +4,6 @@ Both describe one offer: the one on Base, because that is the default settlement
 lists all of them and is the authority.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.discovery.listing import Listing

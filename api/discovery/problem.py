@@ -1,7 +1,5 @@
 """The schema of every answer that is neither 200 nor 402: what `api.errors.Problem.body` writes, on RFC 9457."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.errors import ERROR_KINDS

@@ -1,7 +1,5 @@
 """What an operation can answer, as the OpenAPI document says it: responses, and what they share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.discovery import problem

@@ -1,7 +1,5 @@
 """The routes of discovery: its documents, and the bazaar's list in parts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

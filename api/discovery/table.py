@@ -1,7 +1,5 @@
 """The endpoint table of the README: `python -m api.discovery.table`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jobs.catalogue import CATALOGUE

@@ -1,7 +1,5 @@
 """The calls as tools of the MCP server: what tools/list, search_tools and describe_tool say of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any

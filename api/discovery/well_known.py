@@ -5,8 +5,6 @@
 `body` is a JSON Schema and no extension appears.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ versions that begin with `initialize` and those that state everything in each re
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

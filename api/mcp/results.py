@@ -3,8 +3,6 @@
 Source: specs/transports-v2/mcp.md of x402-foundation/x402, the binding by tool results.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

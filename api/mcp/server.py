@@ -4,8 +4,6 @@ A tool's arguments are the body of the POST, and the payment in `_meta` is its p
 ways is one purchase.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import re

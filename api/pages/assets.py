@@ -1,7 +1,5 @@
 """Files that the pages load: a style sheet, whose name changes with its content, and an icon. And the script within pages."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from pathlib import Path

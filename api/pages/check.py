@@ -1,7 +1,5 @@
 """The free check of a body: whether a paid call would take it, and the 402 that the call gets now."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """An endpoint as its page and the catalogue show it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What each error code means, for the address that a problem's `type` names: `/errors/<code>`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

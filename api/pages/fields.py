@@ -1,7 +1,5 @@
 """The fields of a request or response as rows of a table, from its JSON Schema."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A piece is not known to be long before it was done: a JSON Schema of 2 KB can ta
 and the next one waits for a hundred times as long.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

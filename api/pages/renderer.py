@@ -3,8 +3,6 @@
 Rendering one takes 2 to 5 ms. A search is put together for each request, in a tenth of that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The routes of the pages. Every body is there already, compressed too, but for searches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache

@@ -4,8 +4,6 @@ The official Python SDK is x402 2.25.0, the TypeScript one is @x402/fetch 2.27.0
 for Python is t54's x402-xrpl 0.3.4.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping, Sequence

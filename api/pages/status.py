@@ -1,7 +1,5 @@
 """/status and /status.json: the last report as a page and as a document, each made when it is first asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

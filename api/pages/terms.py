@@ -1,7 +1,5 @@
 """Offers as a person reads them: what to pay, on which network, to whom."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Documents for programs that look around: llms.txt, the API catalogue, security.txt, robots.txt and the sitemap."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 

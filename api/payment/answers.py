@@ -1,7 +1,5 @@
 """Reads the answers of a facilitator. An answer of /settle is read whatever its HTTP status, and decides nothing in doubt."""
 
-from __future__ import annotations
-
 import base64
 import re
 from typing import TypeVar

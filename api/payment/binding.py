@@ -4,8 +4,6 @@ A token is made for a challenge and stored nowhere. It holds its expiry and a pr
 the challenge answered a request with a short body, for exactly these bytes. The ledger ensures that it pays once.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

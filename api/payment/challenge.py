@@ -1,7 +1,5 @@
 """Builds the 402 answer once for each reason, with open places for the token, which is new in every answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -4,8 +4,6 @@
           RUNNING -> VOID     a call that failed, or that nobody drives any more: not charged, and it may come again
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import secrets

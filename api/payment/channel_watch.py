@@ -1,7 +1,5 @@
 """Channels as this process offers them: the claimer writes to the ledger on which terms, and when it looked at the chain."""
 
-from __future__ import annotations
-
 import logging
 import time
 

@@ -5,8 +5,6 @@ closed ── failures in a row ──▶ open ── it answers a trial ──�
                                 └──────────────────────────┴─ or it fails
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 

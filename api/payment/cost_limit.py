@@ -1,7 +1,5 @@
 """Which prices are worth their settlement on a rail, by what its facilitator says that one costs now."""
 
-from __future__ import annotations
-
 import time
 from decimal import Decimal
 from fractions import Fraction

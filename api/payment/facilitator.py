@@ -3,8 +3,6 @@
 It decides nothing. It returns what is known of a settlement, or raises why nothing is known (unsettled.py).
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct

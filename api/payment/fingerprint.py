@@ -1,7 +1,5 @@
 """Fingerprints of requests. The same request means: same endpoint, same query, same JSON value in the body."""
 
-from __future__ import annotations
-
 import hashlib
 
 import msgspec

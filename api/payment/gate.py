@@ -1,7 +1,5 @@
 """The payment gate of one endpoint: its offers, its 402 answers, and which offer a payment pays."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import logging

@@ -1,7 +1,5 @@
 """Decodes the payment in a request's headers strictly, by its content and never by the header's name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

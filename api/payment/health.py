@@ -7,8 +7,6 @@ its rail stays in the challenges: a facilitator that is started again is away fo
 Our facilitator also says what a settlement costs it, by which some prices are not worth theirs (cost_limit.py).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

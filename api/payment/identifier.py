@@ -4,8 +4,6 @@ A call that is paid for twice under one name is charged once: the second payment
 first.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

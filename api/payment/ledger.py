@@ -13,8 +13,6 @@ api/payment/reconcile.py examines the payment. A definite refusal counts only if
 after any doubt only evidence from the chain decides. Every transition is a line in the journal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What is asked of the ledger (ledger.py) and what it says: claims, look-ups, verdicts."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass

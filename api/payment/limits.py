@@ -4,8 +4,6 @@ The claim script counts a call after its payment was checked and before it is se
 rate, a refused call is not charged, and repeating a paid call does not count.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

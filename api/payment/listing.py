@@ -6,8 +6,6 @@ to the same one. The listing facilitator verifies a payment before it gets it: o
 the chain shows of its settlements, the rail's own facilitator says.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which payments go to the facilitator that lists them, as the API writes it to the ledger."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import time

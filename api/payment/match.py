@@ -1,7 +1,5 @@
 """A payment beside the offer of ours that it pays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

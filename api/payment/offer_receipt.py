@@ -4,8 +4,6 @@ Source: specs/extensions/extension-offer-and-receipt.md of x402-foundation/x402,
 DID document (did:web) below the shop's public address names it, so anybody who is shown an offer or a receipt can check it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

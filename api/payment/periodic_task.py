@@ -1,7 +1,5 @@
 """A task that runs again and again for the whole life of the process, whatever one run raises."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from abc import ABC, abstractmethod

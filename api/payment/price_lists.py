@@ -4,8 +4,6 @@ A payment that was signed at a former price is taken while it can be valid. The 
 restart, and in every process and on every machine: each process notes its list every few seconds.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The rails that this installation sells on: what the pipeline needs of each, whatever the chain."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

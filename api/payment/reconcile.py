@@ -5,8 +5,6 @@ without evidence gets the same payment again while it is valid, which settles at
 what stays undecided.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

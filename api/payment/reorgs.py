@@ -4,8 +4,6 @@ A call is answered as soon as its transaction is in a block, and a chain may dro
 price of the call is lost, and the caller owes nothing. A rail that loses many payments takes no new ones meanwhile.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

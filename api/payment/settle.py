@@ -1,7 +1,5 @@
 """Step 6 of a paid call (docs/architecture.md): settles a claimed payment, or finds out why it cannot be settled."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ All keys of a script are of one bucket, also those that it makes out of what it 
 paid for have the flag `allow-oom`: a full Redis takes no new payment and still completes those that it has.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from shared.ledger.channels import ANSWER_TTL_S, RATE, ROTATION_MS, STATE

@@ -3,8 +3,6 @@
 Their callers have been answered that they are charged. Until the ledger has it, only this process and the facilitator know it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from api.payment.ledger import Ledger

@@ -8,8 +8,6 @@ Unsettled              no settlement that we know of
     └── NoEvidence     this facilitator does not say what became of earlier payments
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from shared.x402.wire import Settlement

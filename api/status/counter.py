@@ -1,7 +1,5 @@
 """Counts how new paid calls end, and writes it to the ledger every WRITE_S (shared/observability/status.py)."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import time

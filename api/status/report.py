@@ -1,7 +1,5 @@
 """What all API processes have counted, as /status.json says it. It names no payer and shows no exact number of calls."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Sequence

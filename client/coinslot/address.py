@@ -1,7 +1,5 @@
 """The address of a call: its name, its URL, and when two URLs are the same."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import SplitResult, urlsplit
 

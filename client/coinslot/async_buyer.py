@@ -1,7 +1,5 @@
 """Buyer for asyncio and trio: the same steps, over an exchange that does not block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Literal
@@ -70,7 +68,7 @@ class AsyncBuyer:
         """Close the connections."""
         await self._exchange.aclose()
 
-    async def __aenter__(self) -> AsyncBuyer:
+    async def __aenter__(self) -> "AsyncBuyer":
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """The exchange of `AsyncBuyer`: asyncio and trio run other tasks while it waits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The server's catalogue: /bazaar.json, in the form of a facilitator's discovery answer."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The exchange of `Buyer`: its requests, pauses and functions block the thread."""
 
-from __future__ import annotations
-
 import ssl
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -55,7 +53,7 @@ class BlockingExchange:
         """Close the connections."""
         self._pool.close()
 
-    def __enter__(self) -> BlockingExchange:
+    def __enter__(self) -> "BlockingExchange":
         return self
 
     def __exit__(self, *_: object) -> None:

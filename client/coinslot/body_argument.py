@@ -1,7 +1,5 @@
 """The JSON argument of `coinslot call`: text, `-` for standard input, or `@FILE`. Its bytes are sent unchanged."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

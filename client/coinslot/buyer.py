@@ -1,7 +1,5 @@
 """Buys calls: requests the price, pays and returns the answer. purchase.py has the steps, async_buyer.py does not block."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from decimal import Decimal
@@ -108,7 +106,7 @@ class Buyer:
         """Close the connections."""
         self._exchange.close()
 
-    def __enter__(self) -> Buyer:
+    def __enter__(self) -> "Buyer":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """`coinslot call`: buy one call, or show its price, or send a payment again."""
 
-from __future__ import annotations
-
 import difflib
 import uuid
 from pathlib import Path

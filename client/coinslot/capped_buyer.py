@@ -1,7 +1,5 @@
 """Buys calls within caps: each call is checked against the pins and reserved in the journal before it is signed."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`coinslot catalogue`: list the calls that the server sells."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coinslot import bazaar

@@ -1,7 +1,5 @@
 """Requests the price. Reads the 402: its offers, whether header and body agree, and whether it is for the URL."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import time

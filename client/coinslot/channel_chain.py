@@ -1,7 +1,5 @@
 """Channels as the chain has them, and the transactions with which a payer takes his money out alone. He pays their gas."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@
 | the balance                                       | up to what we have deposited                                           |
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Who holds the wallet's key can do both. An agent may hold only the key that sign
 deposited for it, and nothing else.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ processes that use a channel at the same time never sign the same amount for two
 vouchers counted. The requests themselves are the saved payments (payment_folder.py).
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

@@ -8,8 +8,6 @@
 |                           | opened for it: no wallet is needed                                                          |
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import get_args

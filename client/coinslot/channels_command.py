@@ -1,7 +1,5 @@
 """`coinslot channels`: list them, get back what is left in one with the server's help, or alone. `open` is a call (main.py)."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 import uuid

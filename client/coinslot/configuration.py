@@ -1,7 +1,5 @@
 """What a purchase takes, from options, environment and sandbox: the wallet, the server, the limit and the folder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The files of answers that were just handed over: they go a little later, because handed over is not received."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import anyio
@@ -35,7 +33,7 @@ class DeliveredAnswers:
         self._waiting.discard(saved)
         saved.remove()
 
-    async def __aenter__(self) -> DeliveredAnswers:
+    async def __aenter__(self) -> "DeliveredAnswers":
         await self._tasks.__aenter__()
         return self
 

@@ -15,8 +15,6 @@ any more, and the server, which keeps answers for a day, has none for it. A vouc
 does not know it any more, it was not taken if it is young, and else it counts as charged.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The members of the JSON objects that `--json` prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

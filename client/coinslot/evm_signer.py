@@ -1,7 +1,5 @@
 """Pays USDC on an EVM network: signs an EIP-3009 TransferWithAuthorization in the token's EIP-712 domain."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from typing import Any
@@ -24,7 +22,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _ZERO = "0x" + 40 * "0"
 
 
-def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> EvmSigner:
+def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> "EvmSigner":
     """The signer of a wallet's key (client/coinslot/wallet_source.py). Raises WalletUnusable."""
     return EvmSigner(bytes.fromhex(secret), network=network)
 

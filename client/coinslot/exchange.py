@@ -4,8 +4,6 @@ They use httpcore itself. httpx also reads cookies and the address of a redirect
 errors as for a request that it has not sent.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import ssl

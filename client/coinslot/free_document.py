@@ -1,7 +1,5 @@
 """The server's free documents: the catalogue and the OpenAPI document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Whether the client of an HTTP request has closed its connection, before the answer to its call was there."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 

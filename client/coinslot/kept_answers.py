@@ -1,7 +1,5 @@
 """Answers that came when nobody waited for them, beside their saved payments: `coinslot resume` prints them."""
 
-from __future__ import annotations
-
 import msgspec
 
 from coinslot.answer import Answer

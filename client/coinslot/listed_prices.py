@@ -1,7 +1,5 @@
 """The prices that a server lists, in its OpenAPI document or else in its catalogue. A challenge may not ask for more."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping

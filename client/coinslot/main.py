@@ -19,8 +19,6 @@ With --json, standard output is one object: {"ok": true, "status", "price": {"am
 {"ok", "resumed"}, a list of such objects that also name their `call`.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import math

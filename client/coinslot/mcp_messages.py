@@ -1,7 +1,5 @@
 """What `coinslot mcp` says, in the types of the protocol: tools, results and failures."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

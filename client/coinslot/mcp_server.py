@@ -3,8 +3,6 @@
 Tool arguments are the call's body and nothing else: no argument reaches the caps, the wallet or the server's address.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import sys

@@ -12,8 +12,6 @@ answer to the others (x402 specs/extensions/payment_identifier.md).
 javascript/named-calls.mjs is the same for JavaScript.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Calls of a node of the wallet's network, with the proxy, the certificates and the limits of every other exchange."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What every signer checks of an offer, whatever the network."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from decimal import Decimal

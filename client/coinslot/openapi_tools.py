@@ -1,7 +1,5 @@
 """The calls of a server as tools: names, prices and JSON Schemas, from its OpenAPI document."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run of the command starts from: its options, the environment and the current folder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal

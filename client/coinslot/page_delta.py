@@ -4,8 +4,6 @@ The server compares with the last look of the same wallet, so the wallet pays fo
 hold is limited: a stolen key is worth what it holds, whatever the caps say.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 `coinslot mcp --help` lists the variables. The key and the node of the other tools are not used.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

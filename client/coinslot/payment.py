@@ -1,7 +1,5 @@
 """A signed payment and the request that it belongs to. Sending it twice charges once; signing anew charges twice."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A payment's file is complete when it gets its name, and the name is on the disk 
 waits for the answer holds a lock on the file, which the system takes away when the process dies.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Dollars, as a person writes and reads them."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

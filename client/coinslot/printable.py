@@ -1,7 +1,5 @@
 """How texts are shown: a terminal shows those of others and does not obey them."""
 
-from __future__ import annotations
-
 import re
 
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n]")

@@ -1,7 +1,5 @@
 """Reads a failure from an answer: from its problem document (RFC 9457), or from its status without one."""
 
-from __future__ import annotations
-
 import math
 import re
 from email.utils import parsedate_to_datetime

@@ -1,7 +1,5 @@
 """The steps of a purchase that its `on_progress` receives, in this order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The steps of a purchase, from the price to the answer, over any exchange: what Buyer and AsyncBuyer have in common."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """The receipt that comes with a paid answer: a Settlement in base64, under either of its two header names."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 

@@ -1,7 +1,5 @@
 """`coinslot resume`: send open payments again, and print their answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Sends a saved payment again, to the server that it was made for. No wallet is needed: it is signed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

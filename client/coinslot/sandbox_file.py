@@ -1,7 +1,5 @@
 """var/sandbox.json: the local sandbox's address and wallets for its buyers. The wallets hold test money."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ A server that was taken over, or someone on the way to it, can change its challe
 the first use, and the owner decides. There is one file for each server and rail, which only its owner can read.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What a signer does: it says what an offer costs, and signs a payment of it. There is one for each network."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any
 

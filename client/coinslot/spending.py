@@ -1,7 +1,5 @@
 """The log of what was spent: one line of JSON for each payment that was charged, in a file that only its owner can read."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

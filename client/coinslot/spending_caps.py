@@ -4,8 +4,6 @@
 `perDay` (UTC), `total` (since the journal began) and `perEndpoint` (a day's). Amounts are plain decimal text, in dollars.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal

@@ -20,8 +20,6 @@ A line that a crash has cut off was never a reservation, and is removed. Any oth
 shorter, and another file in its place stop all payments until a person has looked.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import secrets

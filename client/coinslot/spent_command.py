@@ -1,7 +1,5 @@
 """`coinslot spent`: what this user's calls have cost."""
 
-from __future__ import annotations
-
 import time
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The folder in which a user's open payments and the log of what was spent are kept."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a person sees on a terminal: price and rail before the payment, a status line, receipts, errors and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """The accounts that can pay, and the choice of an offer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +30,7 @@ class Wallet:
     signers: Iterable[Signer]
 
     @classmethod
-    def evm(cls, key: bytes, *, network: str = "eip155:8453") -> Wallet:
+    def evm(cls, key: bytes, *, network: str = "eip155:8453") -> "Wallet":
         """A wallet of one EVM account. Raises WalletUnusable."""
         from coinslot.evm_signer import EvmSigner
 

@@ -1,7 +1,5 @@
 """`coinslot wallet`: which account pays. Its key is never shown."""
 
-from __future__ import annotations
-
 from coinslot import wallet_source
 from coinslot.options import Options
 from coinslot.output import Output

@@ -1,7 +1,5 @@
 """Finds the command's wallet: --key-file, COINSLOT_WALLET_KEY_FILE or the sandbox file. A key is never an argument."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Pays a token on the XRP Ledger: signs a whole Payment that moves exactly the price and expires with the offer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -24,7 +22,7 @@ Json = dict[str, Any]
 Ask = Callable[[Json], Any]
 
 
-def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> XrplSigner:
+def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> "XrplSigner":
     """The signer of a wallet's key (client/coinslot/wallet_source.py). Raises WalletUnusable."""
     return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
 

@@ -1,7 +1,5 @@
 """`python -m compose.data`: fetches the pinned npm packages and writes the files anew. The same sources give the same bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from compose.data import addresses, contracts, signatures, tokens

@@ -8,8 +8,6 @@ A record has 23 bytes: the address, the chain id in 2 bytes, and the place of it
 kind, source and note.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Contracts with a name, from contracts.txt."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

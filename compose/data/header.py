@@ -1,7 +1,5 @@
 """The first line of a data file: JSON that says what the rest is, and where it comes from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Signatures of functions, errors and events: those of OpenZeppelin's contracts, and lists of common ones beside them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 MetaMask's list has many tokens that died long ago, so only those of well_known_tokens.txt are taken from it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The compiled contracts, as committed beside their sources in contracts/. `python -m compose.sandbox.compile` makes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path

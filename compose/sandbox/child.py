@@ -1,7 +1,5 @@
 """Server processes of the sandbox: started, awaited and stopped by this process, and ended by the kernel if it dies."""
 
-from __future__ import annotations
-
 import os
 import random
 import socket

@@ -6,8 +6,6 @@ Needs npm and the network once (solc goes to var/solc). The result does not depe
 compares every byte.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import subprocess

@@ -12,8 +12,6 @@ The lock pins the binary for 64-bit Linux on x86. On another machine, ARM for in
 found, and COINSLOT_ANVIL names one elsewhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """The first block of the sandbox's EVM chains: code, storage and ether of every account of the fixtures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The transactions of the fixtures: signed by HOLDER, the same bytes and so the same hash at every start."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block 
 anvil keeps states for 50 minutes on Base, and for 100 on Ethereum: after that the past has no state there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from shared.x402.networks import EVM_USDC

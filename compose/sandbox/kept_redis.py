@@ -1,7 +1,5 @@
 """An embedded Redis server that is started again when it dies: a queue or a ledger that stays away would stop every call."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

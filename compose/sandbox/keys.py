@@ -1,7 +1,5 @@
 """The sandbox's keys: random, made once per machine, in files that only this user can read."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The sandbox's ledgers, all started at once: local EVM chains, and a local ledger for each further network."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Collection, Iterator

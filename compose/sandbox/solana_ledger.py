@@ -4,8 +4,6 @@ Slots follow the clock, as on the network, so a blockhash expires after a minute
 soon as it is sent, where the network takes half a second, unless a test holds blocks back.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -6,8 +6,6 @@ USDC is at its address from the first block. The fee payer has 10 SOL, the payer
 account for USDC.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 from collections.abc import Callable, Sequence

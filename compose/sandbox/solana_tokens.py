@@ -1,7 +1,5 @@
 """SPL Token accounts as bytes: USDC's mint, and the accounts that hold it. The layouts are those of the token program."""
 
-from __future__ import annotations
-
 import struct
 from typing import NamedTuple
 

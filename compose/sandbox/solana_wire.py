@@ -1,7 +1,5 @@
 """Encodes a ledger's data in the form of Solana's JSON-RPC."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any

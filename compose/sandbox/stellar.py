@@ -1,7 +1,5 @@
 """The sandbox's Stellar network: pubnet's name, USDC at its own address, and funded accounts."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import secrets

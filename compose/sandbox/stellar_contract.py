@@ -4,8 +4,6 @@ Written against the public documentation: SEP-41 and CAP-46-06 (the contract and
 signed), CAP-67 (multiplexed recipients). A call changes nothing: it returns an effect, which the ledger may apply.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field

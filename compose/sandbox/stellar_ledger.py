@@ -5,8 +5,6 @@ has one transaction in the queue at most, a transaction that becomes invalid lea
 fails costs its fee and its sequence number.
 """
 
-from __future__ import annotations
-
 import bisect
 import copy
 import time

@@ -7,8 +7,6 @@ that concerns money: signatures, sequence numbers, fees, time, nonces, balances 
 those of Stellar RPC 27 (developers.stellar.org). Those that begin with `sandbox_` are for tests.
 """
 
-from __future__ import annotations
-
 import argparse
 import binascii
 import threading

@@ -3,8 +3,6 @@
 Rules: CAP-15 (fee bumps), CAP-46-07 and -08 (Soroban fees and resources), CAP-63 and the documentation of Stellar RPC.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

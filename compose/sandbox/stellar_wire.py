@@ -1,7 +1,5 @@
 """Encodes ledger entries, results, meta and events as XDR, as Stellar nodes send them."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import UTC, datetime
 from typing import Any

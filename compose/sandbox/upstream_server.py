@@ -1,7 +1,5 @@
 """The sandbox's upstreams as a child process: name server, WHOIS, TLS servers and sites that the endpoints may call."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import secrets

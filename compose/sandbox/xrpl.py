@@ -1,7 +1,5 @@
 """The sandbox's XRP Ledger: the main network's id and token issuers, and funded accounts."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: xrpl.org, "Transaction Results", "Transaction Common Fields", "Payment",
 Tickets".
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

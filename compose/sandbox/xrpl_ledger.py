@@ -4,8 +4,6 @@ It is a test double of the public ledger for token payments, and checks everythi
 closed ledger is final. xrpl_node.py adds the sockets and the clock.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Shared by the methods of the sandbox's XRP Ledger: the ledger and account of a call, pages, and errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from compose.sandbox.xrpl_ledger import Closed, Ledger

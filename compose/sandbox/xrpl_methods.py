@@ -5,8 +5,6 @@ Source: xrpl.org, "Public API Methods" and "Error Formatting". History is comple
 newest few ledgers: an older one is `lgrNotFound`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

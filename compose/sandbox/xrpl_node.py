@@ -6,8 +6,6 @@ The payer starts with XRP and with each of the known tokens; the recipient has a
 xrpl-wallet-watch's example is there, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import threading
 import traceback

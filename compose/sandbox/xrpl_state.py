@@ -5,8 +5,6 @@ Tokens" and the transaction result codes. Value moves between a holder and an is
 Paths and the exchange are not supported: a payment that needs them is refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, Context, Decimal
 from typing import Any
@@ -79,7 +77,7 @@ class State:
     accounts: dict[str, Account] = field(default_factory=dict)
     lines: dict[LineKey, Line] = field(default_factory=dict)
 
-    def copy(self) -> State:
+    def copy(self) -> "State":
         """A copy that can be changed."""
         return State(dict(self.accounts), dict(self.lines))
 

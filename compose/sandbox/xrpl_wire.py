@@ -3,8 +3,6 @@
 Source: xrpl.org, "Public API Methods" and "Ledger Entry Types".
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Run the claimer of channels: `python -m facilitator.claimer`."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """What the claimer reads from the chain. Every method raises what is in NODE_ERRORS."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from facilitator.claimer.ledger import ChainState

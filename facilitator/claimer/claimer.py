@@ -4,8 +4,6 @@ It signs only what the ledger says: of a channel never more than was charged, an
 process of an installation does this. What it sends may be sent twice: the contract ignores a claim that says nothing new.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import time

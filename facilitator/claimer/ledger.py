@@ -1,7 +1,5 @@
 """The ledger as the claimer uses it: what is owed, what was asked for, what the chain shows. Methods raise RedisError."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

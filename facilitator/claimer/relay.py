@@ -1,7 +1,5 @@
 """Has a facilitator send what the claimer has signed: ours, or any other with the standard API."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

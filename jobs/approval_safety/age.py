@@ -8,8 +8,6 @@ thirty blocks: evenly spread, and denser towards both ends. A sixteenth of the b
 Then one read of the code at that block decides. A node without an archive does not know it, and the age is then unknown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
@@ -65,7 +63,7 @@ class Bracket(NamedTuple):
         points = [self.after] if self.before is None else [self.before, self.after]
         return any(abs(point.time - self.target) < REGULAR_S for point in points)
 
-    def with_point(self, point: Point) -> Bracket:
+    def with_point(self, point: Point) -> "Bracket":
         """With one more block that is known."""
         if point.time <= self.target:
             is_nearer = self.before is None or point.number > self.before.number

@@ -1,7 +1,5 @@
 """Makes the answer."""
 
-from __future__ import annotations
-
 from jobs.approval_safety.findings import findings
 from jobs.approval_safety.reading import Known
 from jobs.approval_safety.response import Flags, Response, ShownSpender, ShownToken

@@ -9,8 +9,6 @@
 - For an ERC-721 the amount is the id of one NFT, also when it is zero.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

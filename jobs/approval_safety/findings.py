@@ -1,7 +1,5 @@
 """The findings in words, each with its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jobs.approval_safety.reading import Known

@@ -1,7 +1,5 @@
 """Reads everything that the rules need: the token, the spender through its proxies, and both as they were seven days ago."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jobs.approval_safety import age as ages

@@ -5,8 +5,6 @@ takes an approval back and gives nobody anything, so the spender then adds no po
 Revoke.cash's risk factors.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What a spender is: followed through its proxies to the code that runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 

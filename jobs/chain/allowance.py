@@ -4,8 +4,6 @@
 there is of the token. A contract that reverts is an answer: `allowance` is null, and `revert` says why.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert

@@ -1,7 +1,5 @@
 """Reads the answer of a token's contract to the question that was paid for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.engines.evm.reader import NotAContract

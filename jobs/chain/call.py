@@ -5,8 +5,6 @@
 - `from` pays no gas, but it must have `value`: `sender` says what it has.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

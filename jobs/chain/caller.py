@@ -4,8 +4,6 @@ Nodes treat a sender without funds differently: some lend it the value, some ref
 applies, whatever the node says: gas is free, and the sender's balance at the same block must cover the value.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import msgspec

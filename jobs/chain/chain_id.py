@@ -1,7 +1,5 @@
 """chain/chain-id: the chain's id, as its node says it now, and how far the chain is."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from jobs.chain.request import ChainRequest

@@ -1,7 +1,5 @@
 """The eight endpoints, in the order of every listing."""
 
-from __future__ import annotations
-
 from jobs.chain import allowance, call, chain_id, erc20_balance, erc1155_balance, estimate_gas, nft_owner, storage
 from shared.endpoint import Endpoint
 

@@ -1,7 +1,5 @@
 """chain/erc1155-balance: how many of a contract's token with an id an address has. Callable, and in no discovery document."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert

@@ -5,8 +5,6 @@
 - A contract that reverts is an answer: `balance` is null, and `revert` says why. Where there is no contract it is a 400.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert

@@ -6,8 +6,6 @@
 - `from` pays no gas here, but it must have `value`: `sender` says what it has.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 import msgspec

@@ -5,8 +5,6 @@ that is no ERC-721 reverts as well: it is asked whether it is one (ERC-165), and
 claim so.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from jobs.chain.answers import number_or_revert

@@ -1,7 +1,5 @@
 """What requests about a chain share. Their fields are checked before the payment, and `run` reads them again."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 import msgspec

@@ -5,8 +5,6 @@
 is empty.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from jobs.chain.request import ChainRequest, hex_address, uint256

@@ -11,8 +11,6 @@
   the seconds that are left.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from typing import Annotated, Literal, get_args

@@ -4,8 +4,6 @@ A text may be any bytes. If all texts of a record are UTF-8, they are shown as U
 ``\\DDD`` and a backslash as two, and `encoding` says so.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Sequence
 from operator import attrgetter

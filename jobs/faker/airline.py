@@ -1,7 +1,5 @@
 """faker.airline: air travel. What has a name and a code is a JSON object; the codes are IATA's."""
 
-from __future__ import annotations
-
 from jobs.faker.lists import LISTS
 from jobs.faker.source import Source, gives, signs
 from jobs.faker.text import as_json

@@ -4,8 +4,6 @@ The names are those of all faker-js methods (@faker-js/faker 10) that need no ar
 `date.betweens` and `string.fromCharacters` are missing, because they need arguments.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

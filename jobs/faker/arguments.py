@@ -3,8 +3,6 @@
 Arguments are checked before the payment. A method whose name is also in METHODS gives the same without arguments as there.
 """
 
-from __future__ import annotations
-
 import math
 import string
 from collections.abc import Callable, Mapping

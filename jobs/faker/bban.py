@@ -3,8 +3,6 @@
 The rules are those of the countries' bank associations. The examples of the SWIFT IBAN registry follow them.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle

@@ -1,7 +1,5 @@
 """faker.book: invented books, authors and publishers, drawn apart from each other."""
 
-from __future__ import annotations
-
 from jobs.faker import person, titles
 from jobs.faker.source import Source
 

@@ -1,7 +1,5 @@
 """Computes check digits. Each function takes the number without its check digit."""
 
-from __future__ import annotations
-
 _VIN_VALUES = dict(
     zip("ABCDEFGHJKLMNPRSTUVWXYZ0123456789", map(int, "123456781234579234567890123456789"), strict=True),
 )

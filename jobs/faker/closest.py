@@ -1,7 +1,5 @@
 """Suggests names on the allowlist for a name that is not on it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 _MOST = 5

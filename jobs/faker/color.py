@@ -1,7 +1,5 @@
 """faker.color: colors in CSS notations. A color of several numbers is a JSON array."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.faker.source import Method, Source, gives, signs

@@ -1,7 +1,5 @@
 """faker.commerce: shop goods."""
 
-from __future__ import annotations
-
 from jobs.faker import checks, color
 from jobs.faker.source import Source, gives, one_of
 

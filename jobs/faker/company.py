@@ -1,7 +1,5 @@
 """faker.company: names and business jargon. The jargon is Python Faker's."""
 
-from __future__ import annotations
-
 from jobs.faker.source import Method, Source, fakes, gives
 
 # Words that have lost a space.

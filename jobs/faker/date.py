@@ -1,7 +1,5 @@
 """faker.date: moments around the reference date, ISO-8601 in UTC with milliseconds."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from jobs.faker.lists import LISTS

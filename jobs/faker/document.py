@@ -1,7 +1,5 @@
 """Writes docs/faker.md: ``python -m jobs.faker.document > docs/faker.md``. A test fails when the two differ."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Iterator

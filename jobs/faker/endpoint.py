@@ -1,7 +1,5 @@
 """faker: makes fake records. The method names are faker-js's; Python Faker and small functions of our own make the values."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """faker.finance: money and its identifiers. Every number that has a check digit has the right one; none is anyone's."""
 
-from __future__ import annotations
-
 import string
 
 from jobs.faker import bban, checks, company, locales, location

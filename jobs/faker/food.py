@@ -1,7 +1,5 @@
 """faker.food."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 from jobs.faker.lists import LISTS

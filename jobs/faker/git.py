@@ -1,7 +1,5 @@
 """faker.git."""
 
-from __future__ import annotations
-
 from datetime import timedelta, timezone
 
 from jobs.faker import hacker, internet, person

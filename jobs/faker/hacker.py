@@ -1,7 +1,5 @@
 """faker.hacker: what people in films say about computers."""
 
-from __future__ import annotations
-
 from jobs.faker.source import Source, one_of
 
 abbreviation = one_of("hacker.abbreviation")

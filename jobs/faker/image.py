@@ -2,8 +2,6 @@
 because ours must not make a caller's page fetch from somebody. A data URI is a complete small SVG.
 """
 
-from __future__ import annotations
-
 import base64
 import string
 from urllib.parse import quote

@@ -2,8 +2,6 @@
 aside for documentation and benchmarks (RFC 5737, 2544, 3849), which no network routes.
 """
 
-from __future__ import annotations
-
 import base64
 import string
 from http import HTTPStatus

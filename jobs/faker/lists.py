@@ -1,7 +1,5 @@
 """Reads lists.txt, the names that methods draw from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The locales: which there are, how they may be spelled, and their names from the CLDR, as Babel has them."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import NamedTuple

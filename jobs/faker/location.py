@@ -1,7 +1,5 @@
 """faker.location: addresses of the locale; countries, time zones, coordinates and languages of the world."""
 
-from __future__ import annotations
-
 import functools
 import re
 from math import asin, atan2, cos, degrees, radians, sin

@@ -1,7 +1,5 @@
 """faker.lorem: filler of faker-js's default lengths: Latin in English and Portuguese, otherwise in the locale's language."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """faker.music: invented works and performers, drawn apart from each other; genres are real."""
 
-from __future__ import annotations
-
 from jobs.faker import person, titles
 from jobs.faker.source import Source
 

@@ -1,7 +1,5 @@
 """faker.number: numbers within faker-js's default bounds."""
 
-from __future__ import annotations
-
 from jobs.faker.source import Source, integers, signs
 from jobs.faker.text import as_number
 

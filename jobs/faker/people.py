@@ -1,7 +1,5 @@
 """Makes the person of a record. The columns of a record that are about a person are about the same one."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Any

@@ -1,7 +1,5 @@
 """faker.person: names, jobs, short biographies. Names are Python Faker's for the locale, drawn evenly."""
 
-from __future__ import annotations
-
 from jobs.faker import word
 from jobs.faker.lists import LISTS
 from jobs.faker.source import Source, fakes, gives, one_of

@@ -1,8 +1,6 @@
 """faker.phone. Nobody answers: every number is of a range that a regulator keeps for fiction or, where none does, of one that
 no number has been given out from."""
 
-from __future__ import annotations
-
 from jobs.faker import checks
 from jobs.faker.lists import LISTS
 from jobs.faker.locales import LOCALES

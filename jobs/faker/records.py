@@ -1,7 +1,5 @@
 """Makes records from a template. The same seed gives the same records in any process, on any day, beside any other call."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -1,7 +1,5 @@
 """faker.science: JSON objects."""
 
-from __future__ import annotations
-
 from jobs.faker.lists import LISTS
 from jobs.faker.source import Source
 from jobs.faker.text import as_json

@@ -1,7 +1,5 @@
 """faker.string: random text of faker-js's default lengths (one character unless said otherwise)."""
 
-from __future__ import annotations
-
 import string
 from uuid import UUID
 

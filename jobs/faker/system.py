@@ -1,7 +1,5 @@
 """faker.system: files, paths, versions, cron lines, Linux network interfaces."""
 
-from __future__ import annotations
-
 from jobs.faker import word
 from jobs.faker.lists import LISTS
 from jobs.faker.source import Source, drawn, gives, one_of

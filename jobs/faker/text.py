@@ -1,7 +1,5 @@
 """Writes values that are not texts in JavaScript's notation, because the methods are faker-js's."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any

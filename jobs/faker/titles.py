@@ -1,7 +1,5 @@
 """Invented titles of books, albums and songs. No real author or performer is credited with them."""
 
-from __future__ import annotations
-
 from jobs.faker.source import Source, one_of
 
 mood = one_of("titles.mood")

@@ -1,7 +1,5 @@
 """faker.vehicle."""
 
-from __future__ import annotations
-
 import string
 
 from jobs.faker import checks

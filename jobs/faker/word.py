@@ -1,7 +1,5 @@
 """faker.word: English words by part of speech. Verbs, nouns, adverbs and adjectives are Python Faker's."""
 
-from __future__ import annotations
-
 from jobs.faker.source import Method, Source, gives, one_of
 
 conjunction = one_of("word.conjunction")

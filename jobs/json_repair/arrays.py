@@ -1,7 +1,5 @@
 """Reads one step inside an array, a tuple or the arguments of a call."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.json_repair.frames import ListFrame, ObjectFrame

@@ -1,7 +1,5 @@
 """Decides which bracket the author meant, when closing brackets do not match."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

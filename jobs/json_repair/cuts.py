@@ -1,7 +1,5 @@
 """Decides where a string ends whose end quote is missing."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.json_repair.source import QUOTES, Source

@@ -8,8 +8,6 @@
   A sentence has no value: a model that answered in prose gave no data, and a string would hide that.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads JSON that was encoded as a string once too often, where a schema says that no string is wanted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

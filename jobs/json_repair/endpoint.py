@@ -11,8 +11,6 @@ jobs/json_repair has the rules. The limits of the answer:
 - A string with JSON in it stays a string, but for a schema whose type it breaks: then it is what is in it (encoded.py).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import msgspec

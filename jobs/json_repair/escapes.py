@@ -1,7 +1,5 @@
 """Decodes the backslash escapes of a string, correct or not."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.json_repair.result import RepairKind

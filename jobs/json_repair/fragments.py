@@ -1,7 +1,5 @@
 """Finds JSON or arguments inside a string, with unescaped quotes: `"see ["x", "y"] there"`."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 

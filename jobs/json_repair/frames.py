@@ -1,7 +1,5 @@
 """The containers that are open while a text is read."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 Closer = Literal["}", "]", ")", ""]

@@ -1,7 +1,5 @@
 """Reads single tokens: numbers in common spellings, and words with a meaning."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any, NamedTuple

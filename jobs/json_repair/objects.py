@@ -1,7 +1,5 @@
 """Reads one step inside an object: a key, a value, or the end."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.json_repair import literals

@@ -5,8 +5,6 @@ Code has many quotes after which a value might end, but seldom members with quot
 string, so it does not end the value.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 

@@ -1,7 +1,5 @@
 """The quotes of a text, and what is around them. verdicts.py decides with it."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 

@@ -1,7 +1,5 @@
 """The state while one container is read: the stack of open containers, and what every kind of container needs."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`repair`: returns strict JSON unchanged, and repairs anything else by the rules of the other modules."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.json_repair import strict

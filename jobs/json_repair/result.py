@@ -1,7 +1,5 @@
 """The result of a repair: the value, whether it was modified, and the list of repairs."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """The text under repair: skips what has no value, and keeps the list of repairs."""
 
-from __future__ import annotations
-
 import re
 import string
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Reads RFC 8259 text. Values that JSON allows but decoders cannot keep are replaced afterwards."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads quoted strings, also strings that are joined with `+` or, as in Python, with nothing."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.json_repair.cuts import Cuts

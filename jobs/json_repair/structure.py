@@ -1,7 +1,5 @@
 """Reads one container with its content: objects, arrays, tuples and calls, with a stack instead of recursion."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from jobs.json_repair import arrays, objects

@@ -1,7 +1,5 @@
 """Removes what was put around a whole document: quotes, or the escapes of an enclosing string."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ The rules are those of npm jsonrepair (README, issues 97, 114, 117, 130, 144, 16
 91), where they agree. Where they do not, the rule wins that keeps more of the text inside the string.
 """
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Callable

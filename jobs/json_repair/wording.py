@@ -3,8 +3,6 @@
 The text after is what JSON has in that place, not what the whole answer has: `'` becomes `"`, `True` becomes `true`.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

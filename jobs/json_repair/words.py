@@ -1,7 +1,5 @@
 """Reads values and keys without quotes: numbers, literals, regexes, URLs, dates and plain text."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

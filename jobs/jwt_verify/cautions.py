@@ -1,7 +1,5 @@
 """Warns of claims that do not make a token invalid, but that the caller should not rely on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.jwt_verify.claims import Rules, is_date

@@ -9,8 +9,6 @@
 - A required claim that is null counts as missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

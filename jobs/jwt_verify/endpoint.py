@@ -7,8 +7,6 @@ is an answer: `valid` is false and `errors` lists all the reasons. Header and pa
 trusted, so that the caller can find a mistake.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Annotated, Any, ClassVar
 

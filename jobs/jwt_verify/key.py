@@ -1,7 +1,5 @@
 """The interface of a verification key. The key, never the token, decides which algorithms it may be used with."""
 
-from __future__ import annotations
-
 from typing import Literal, Protocol
 
 from shared.endpoint import InvalidField

@@ -7,8 +7,6 @@ environment files. White space around the block is ignored.
 Loading takes microseconds for any 16 KB. Verifying takes about a millisecond at most, within the limits below.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

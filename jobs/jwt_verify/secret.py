@@ -4,8 +4,6 @@ A public key is never a secret. A text that is one, or its bytes or base64 (a PE
 refused. So a token that was "signed" with the text of a public key never passes.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import re

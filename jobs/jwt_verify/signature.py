@@ -1,7 +1,5 @@
 """Checks a token's signature. The key decides the family of the algorithm; the header only selects the hash within it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -9,8 +9,6 @@ Where the RFCs allow a choice, the stricter one is made, so that two readers can
 Every part that can be read is returned, even when another cannot. `faults` says what is wrong, without quoting the token.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """Coerces arguments that came as a text, and repairs the text where it is no JSON, because it was cut off for example."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -6,8 +6,6 @@ broken. For a tree of five levels whose nodes may be of five kinds, the library'
 ten times as long again.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 
@@ -41,11 +39,11 @@ class Document:
         self._listed: dict[str, Listed] = {}
 
     @cached_property
-    def root(self) -> Part:
+    def root(self) -> "Part":
         """The whole schema."""
         return Part(self, self._content, base_uri=_BASE)
 
-    def part(self, location: str) -> Part | None:
+    def part(self, location: str) -> "Part | None":
         """The schema at a location, or None when there is none. This may take as long as compiling the whole schema."""
         if location not in self._parts:
             try:
@@ -54,7 +52,7 @@ class Document:
                 self._parts[location] = None
         return self._parts[location]
 
-    def branches(self, location: str) -> list[Part]:
+    def branches(self, location: str) -> "list[Part]":
         """The parts of an `anyOf` or `oneOf`. Empty unless all are found."""
         if location not in self._branches:
             rule = self.rule(location)

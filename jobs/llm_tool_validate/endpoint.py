@@ -20,8 +20,6 @@ coercions; 0.5 / (1 + e), at most 0.25, for data with e errors; 0 when nothing i
 raise it. It is rounded to four digits.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Defines which values are the same in another type. Only the table of `converted` counts."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import msgspec

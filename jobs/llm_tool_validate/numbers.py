@@ -1,7 +1,5 @@
 """Reads the number in a text exactly, or not at all."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -9,8 +9,6 @@
 Neither the first nor the last is valid in JSON Schema, and `nullable` has no other meaning there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.engines.json_schema.check import MAX_DEPTH

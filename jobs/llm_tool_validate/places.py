@@ -1,7 +1,5 @@
 """Values at a place in a JSON value, and the absence of one."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import msgspec

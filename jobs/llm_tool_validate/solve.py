@@ -20,8 +20,6 @@ So references, combinations, conditions and every draft have exactly the validat
 `not`, `contains`, `propertyNames` and `unevaluatedItems` cause no changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads the objects and arrays in texts. A text with two possible readings is not read."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -16,8 +16,6 @@ The call may be in a whole response: the only one of OpenAI's `choices` or `outp
 OpenAI sends the arguments as JSON text, which is read; a tool without parameters may get an empty text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 

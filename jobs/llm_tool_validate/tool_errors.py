@@ -1,7 +1,5 @@
 """Describes the errors of a tool's arguments, so that their author can correct them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 

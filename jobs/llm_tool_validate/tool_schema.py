@@ -15,8 +15,6 @@ Several definitions may come as a list: `tools` (or an object of them, by name),
 one in the other. For OpenAI, a function whose `parameters` are missing or null accepts any object.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

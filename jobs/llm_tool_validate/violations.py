@@ -1,7 +1,5 @@
 """Converts the library's errors to violations with the correct place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ After a name for a password, nearly any value is one. After a name for a key or 
 and enough different characters. What a program or a template fills in later stays: variables, calls, `${NAME}`, `<name>`.
 """
 
-from __future__ import annotations
-
 import math
 import string
 from collections import Counter

@@ -1,7 +1,5 @@
 """Finds payment card numbers: 13 to 19 digits in an issuer's range, with a correct Luhn check digit."""
 
-from __future__ import annotations
-
 from jobs.pii_redact import plans
 from jobs.pii_redact.digits import Group, Run, runs
 from jobs.pii_redact.issuers import network

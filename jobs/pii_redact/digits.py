@@ -1,7 +1,5 @@
 """The digits of a text, in groups and runs as people write numbers."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass

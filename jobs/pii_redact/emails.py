@@ -5,8 +5,6 @@ ranges of two `@` do not overlap. Then text around the address from URLs, key=va
 most of the signs that RFC 5322 allows in a local part are rarely part of one.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 

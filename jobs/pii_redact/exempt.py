@@ -3,8 +3,6 @@
 They are not searched for numbers, and a number beside one does not continue into it.
 """
 
-from __future__ import annotations
-
 from jobs.engines.text.linear import compiled
 from jobs.pii_redact.surroundings import is_latin, joins, joins_before
 

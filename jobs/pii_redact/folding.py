@@ -5,8 +5,6 @@ Folded: digits of every script, full-width and mathematical letters and signs, d
 folded alone, so folding a part of a text gives that part of the folded text.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Sequence
 

@@ -3,8 +3,6 @@
 Leading zeros are accepted ("010.000.000.001"), because log files use them. Whether they mean octal does not matter here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from jobs.engines.text.linear import compiled

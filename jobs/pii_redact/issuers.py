@@ -4,8 +4,6 @@ Sources: the table of the Wikipedia article "Payment card number" (July 2024), w
 the ranges of braintree/credit-card-type. Every network must satisfy the Luhn check, also the few that do not require it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 _13_TO_19 = frozenset(range(13, 20))

@@ -3,8 +3,6 @@
 Prefixes and lengths are those that issuers document, as the projects gitleaks and detect-secrets collect them (November 2026).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

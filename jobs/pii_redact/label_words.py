@@ -3,8 +3,6 @@
 Whole words are compared. labels.py splits camelCase and snake_case names first.
 """
 
-from __future__ import annotations
-
 import enum
 
 

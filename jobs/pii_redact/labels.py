@@ -1,7 +1,5 @@
 """Decides what the words around a number say about it."""
 
-from __future__ import annotations
-
 import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the other values of a text say about its numbers: their countries, and which are beside an e-mail address."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 

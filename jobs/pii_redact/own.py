@@ -4,8 +4,6 @@ They are searched once, in the text as folding.py writes it: with ASCII digits, 
 width. What was redacted before, or is another finding's place, is no part of a match.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

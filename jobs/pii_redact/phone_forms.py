@@ -1,7 +1,5 @@
 """Decides which digits are a phone number by their form alone, without the text around them."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 

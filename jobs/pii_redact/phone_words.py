@@ -1,7 +1,5 @@
 """Words around a number that say it is a phone, where no label is directly before it."""
 
-from __future__ import annotations
-
 from jobs.engines.text.linear import compiled
 from jobs.engines.text.names import names
 

@@ -7,8 +7,6 @@ that groups them this way, or that another value of the text is from (neighbours
 North American number, or a mobile with its trunk digit, and no word may give them another meaning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

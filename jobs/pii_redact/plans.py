@@ -5,8 +5,6 @@ a time with the standard library's regular expressions, which takes about 0.1 ms
 listed here, because people group more freely than that library formats.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import NamedTuple
 

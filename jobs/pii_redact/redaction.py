@@ -1,7 +1,5 @@
 """Folds, searches, merges and replaces, until a search finds nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 

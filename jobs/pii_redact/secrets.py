@@ -11,8 +11,6 @@ one decimal digit. A full git hash or an Ethereum address is one too, because no
 of a UUID are too short.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Iterator

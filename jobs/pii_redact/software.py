@@ -1,7 +1,5 @@
 """Decides whether the name of a program is before four numbers with dots, which are then its version and no address."""
 
-from __future__ import annotations
-
 from jobs.engines.text.linear import compiled
 from jobs.engines.text.names import names
 

@@ -1,7 +1,5 @@
 """The places of findings, and how overlapping findings are merged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 

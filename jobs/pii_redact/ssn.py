@@ -3,8 +3,6 @@
 Never issued: area 000, 666 and 900 to 999, group 00, serial 0000 (Social Security Administration, "SSN randomization").
 """
 
-from __future__ import annotations
-
 from jobs.pii_redact import plans
 from jobs.pii_redact.digits import Group, Run, runs
 from jobs.pii_redact.labels import Label, Labels

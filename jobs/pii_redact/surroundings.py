@@ -1,7 +1,5 @@
 """Checks the characters directly before and after a number."""
 
-from __future__ import annotations
-
 import unicodedata
 
 _CURRENCIES = frozenset(

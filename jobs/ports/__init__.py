@@ -1,7 +1,5 @@
 """What jobs may use of the outside world. Each port is a Protocol of at most three methods, implemented in workers/adapters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ The engine trusts nothing in the answer but the numbers that the browser's own s
 `language` may be any text.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 

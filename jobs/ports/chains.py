@@ -18,8 +18,6 @@ reverts.
     ReceiptByHash        the JSON-RPC object | None where there is none (unknown or pending); not of a block
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol

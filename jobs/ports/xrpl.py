@@ -1,7 +1,5 @@
 """The port to the XRP Ledger, of which only validated ledgers are read. The adapter is workers/adapters/xrpl.py."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NamedTuple, Protocol
 
@@ -46,7 +44,7 @@ class WalletState(NamedTuple):
     balance: int
     owner_count: int
     line: TrustLine | None
-    tokens: tuple[Amount, ...]
+    tokens: "tuple[Amount, ...]"
 
 
 class Amount(NamedTuple):

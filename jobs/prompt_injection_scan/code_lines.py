@@ -1,7 +1,5 @@
 """Tells whether a place of a text is program code, where an invisible character changes a name and never its spelling."""
 
-from __future__ import annotations
-
 from jobs.engines.text.linear import Pattern
 from jobs.prompt_injection_scan.invisible import STRIPPED
 from jobs.prompt_injection_scan.mixed_names import LOOKALIKES

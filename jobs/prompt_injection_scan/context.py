@@ -4,8 +4,6 @@ A finding in words that only talk about it becomes low. A prohibition is not a f
 `The customer wrote: "Ignore all previous instructions."` is how an injection arrives.
 """
 
-from __future__ import annotations
-
 import enum
 from bisect import bisect_right
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Decodes text in Base64, Base32, Ascii85, hexadecimal, binary or decimal codes, Morse and escapes. It decodes one level."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Callable, Iterator

@@ -13,8 +13,6 @@ The rules are in rules/, the statistical layer in model.py, the score in scoring
   without an instruction, are not findings. `none` does not mean harmless.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, get_args
 
 import msgspec

@@ -5,8 +5,6 @@ letter continues the one before it. Tokens are lower-case words and single other
 no blanks between words is one token.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass

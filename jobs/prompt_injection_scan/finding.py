@@ -1,7 +1,5 @@
 """A finding, as it is reported."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Folds all forms of a character to the one that the rules use."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from jobs.engines.text.layer import Layer

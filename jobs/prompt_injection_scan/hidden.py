@@ -1,7 +1,5 @@
 """Finds invisible characters without a legitimate reason, and decodes what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

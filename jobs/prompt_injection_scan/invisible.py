@@ -1,7 +1,5 @@
 """Lists invisible code points, and the places where they are legitimate."""
 
-from __future__ import annotations
-
 TAGS = frozenset(map(chr, range(0xE0000, 0xE0080)))
 SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 PRESENTATION = frozenset("\ufe0e\ufe0f")

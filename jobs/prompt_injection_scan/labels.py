@@ -1,7 +1,5 @@
 """The categories and severities of findings."""
 
-from __future__ import annotations
-
 import enum
 from typing import Literal, cast
 

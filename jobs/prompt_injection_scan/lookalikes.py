@@ -1,7 +1,5 @@
 """Replaces letters that look like others, digits that stand for letters, and braille."""
 
-from __future__ import annotations
-
 from jobs.engines.text.layer import Layer
 from jobs.engines.text.linear import Haystack, Pattern
 

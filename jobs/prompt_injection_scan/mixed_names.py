@@ -4,8 +4,6 @@ Letters of several scripts in one name are ordinary where they look different (`
 another language in a line that is written in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jobs.engines.text.linear import Haystack, Pattern

@@ -5,8 +5,6 @@ divided by the square root of their number and `MORE`. In a longer text, windows
 thresholds of their own: an attack of one sentence changes the score of a page only a little.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys
@@ -80,8 +78,8 @@ class Model:
             fits that have not seen their sources.
     """
 
-    weights: array[int]
-    kinds: dict[AttackCategory, array[int]]
+    weights: "array[int]"
+    kinds: "dict[AttackCategory, array[int]]"
     unit: float
     bias: float
     slope: float

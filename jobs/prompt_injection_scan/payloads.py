@@ -1,7 +1,5 @@
 """Decodes text in invisible characters."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from jobs.prompt_injection_scan.invisible import SELECTORS, TAGS

@@ -1,7 +1,5 @@
 """Loads the rules from rules/*.toml, which a person can read and extend; rules/README.md says how."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

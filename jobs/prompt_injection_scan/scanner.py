@@ -1,7 +1,5 @@
 """Scans a text: undoes disguises, applies the rules, and makes findings and a score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 

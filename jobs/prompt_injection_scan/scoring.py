@@ -6,8 +6,6 @@ a high and a medium one give a higher score; two high ones are critical; two med
 exceed low, because texts about attacks have many of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Literal

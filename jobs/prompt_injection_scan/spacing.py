@@ -1,7 +1,5 @@
 """Joins separated letters and words: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, `ig<b></b>nore`; splits `ignoreallprevious`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Makes every form of a text that the rules search: unchanged, and with each kind of disguise undone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby

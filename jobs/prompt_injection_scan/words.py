@@ -5,8 +5,6 @@ becomes `#####` and a mail address `@@@@@`, each as long as before. Inline HTML 
 sentence. The text of attributes that a reader may see (`alt`, `title`) stays.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 from jobs.engines.text.layer import Layer

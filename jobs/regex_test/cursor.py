@@ -1,7 +1,5 @@
 """The position of the reader in a pattern."""
 
-from __future__ import annotations
-
 import re
 
 _HEX = re.compile(r"[0-9a-fA-F]*")

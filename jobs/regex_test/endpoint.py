@@ -9,8 +9,6 @@
 - The matches of an answer have at most 1 MiB as JSON. `matchCount` always counts all of them.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,8 +1,6 @@
 """Reads what follows a backslash: characters, classes of characters and properties. Without the flag u nearly everything is
 allowed (Annex B of ECMAScript). With it, every escape must have a meaning."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.regex_test.cursor import Cursor

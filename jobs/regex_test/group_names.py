@@ -1,7 +1,5 @@
 """Reads the names of groups, and decides which names may be used twice."""
 
-from __future__ import annotations
-
 from jobs.regex_test.cursor import Cursor
 from jobs.regex_test.escapes import unicode_escape
 from jobs.regex_test.unicode import is_part, is_start

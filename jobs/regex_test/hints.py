@@ -3,8 +3,6 @@
 Most of them are valid in JavaScript, too, and mean something else: `/a+/g` matches slashes, `\\A` is the letter A.
 """
 
-from __future__ import annotations
-
 import re
 
 _LITERAL = re.compile(r"/(?P<pattern>.+)/(?P<flags>[a-zA-Z]{0,8})", re.DOTALL)

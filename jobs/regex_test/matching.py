@@ -1,7 +1,5 @@
 """Runs a pattern in V8, within limits of time and size."""
 
-from __future__ import annotations
-
 import functools
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The JavaScript program that V8 runs. Patterns and texts are its arguments, and never part of its source."""
 
-from __future__ import annotations
-
 PROGRAM = """
 (() => {
   "use strict";

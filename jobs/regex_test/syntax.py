@@ -4,8 +4,6 @@ The grammar is the specification's with Annex B, as in browsers: without the fla
 (`a{`, `]`, `\\8`). The other flags make no difference.
 """
 
-from __future__ import annotations
-
 import re
 
 from jobs.regex_test.cursor import Cursor, PatternError

@@ -1,7 +1,5 @@
 """What ECMAScript takes from Unicode 16: the property names of `\\p{...}`, and the characters of a group's name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from jobs.tables import sections

@@ -8,8 +8,6 @@ Loading the library takes about 0.2 s of CPU time, a new isolate 7 ms. It reserv
 it; 512 MB count as data.
 """
 
-from __future__ import annotations
-
 import queue
 import time
 from dataclasses import dataclass

@@ -9,8 +9,6 @@
 - A child process (jobs/engines/page) reads the page, because a hostile one can make this take very long.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """The example of the endpoint: a page of the sandbox."""
 
-from __future__ import annotations
-
 from jobs.engines.page import example as page
 from shared.endpoint import Example
 

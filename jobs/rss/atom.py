@@ -1,7 +1,5 @@
 """Reads Atom 1.0 and 0.3. Where several element names are listed, the first one found counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

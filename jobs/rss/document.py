@@ -4,8 +4,6 @@ Nothing external is loaded: external entities are ignored, and XInclude is an or
 256, and when entities make a text more than five times as long.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html.entities import html5

@@ -4,8 +4,6 @@ Valid UTF-8 is always read as UTF-8, because other text is practically never val
 counts only for other bytes. The document's declaration comes before the server's, which is often a default.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 

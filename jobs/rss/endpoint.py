@@ -5,8 +5,6 @@
 - A child process (jobs/rss) parses the body, because a hostile feed can make this take very long.
 """
 
-from __future__ import annotations
-
 import time
 from datetime import UTC
 from typing import Annotated

@@ -3,8 +3,6 @@
 A name is `title` in the feed's own namespace, `dc:creator` in another. A prefix that was never declared is taken at its word.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re
@@ -116,7 +114,7 @@ class Fields:
         """The first text that is not empty. It is never cut, because a cut identifier would be another one."""
         return next((text for child in self.all(*names) if (text := identifier(content(child)))), None)
 
-    def inside(self, name: str) -> Iterator[Fields]:
+    def inside(self, name: str) -> "Iterator[Fields]":
         """The elements of one name, each with its own fields."""
         for child in self.all(name):
             yield Fields(child, own=self._own, names=self._names, url=self._url)

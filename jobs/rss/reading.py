@@ -1,7 +1,5 @@
 """The calculation that reads the body of a response as a feed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

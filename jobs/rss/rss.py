@@ -1,8 +1,6 @@
 """Reads RSS of every version, and the extensions that replace its own elements. Where several element names are listed, the
 first one found counts: first the names in gofeed's table, in its order, then fallbacks of our own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

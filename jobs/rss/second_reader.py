@@ -3,8 +3,6 @@
 It gets bytes, so it fetches and opens nothing. Its texts become plain text here.
 """
 
-from __future__ import annotations
-
 import calendar
 import io
 import re

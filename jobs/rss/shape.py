@@ -1,7 +1,5 @@
 """The shape that every feed is converted to."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """The names and strengths of keys and signatures, by object identifier."""
 
-from __future__ import annotations
-
 KEYS = {
     "1.2.840.113549.1.1.1": "RSA",
     "1.2.840.113549.1.1.10": "RSA-PSS",

@@ -1,7 +1,5 @@
 """Reads the fields of one certificate (RFC 5280), whether they are correct or not."""
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 from collections.abc import Mapping, Sequence

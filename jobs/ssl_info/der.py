@@ -4,8 +4,6 @@ A library would not do: callers ask about odd certificates, and `cryptography` r
 types and unknown versions, now or in later releases, and then shows nothing of the certificate.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 INTEGER = 0x02

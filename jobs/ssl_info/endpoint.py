@@ -9,8 +9,6 @@
 - A child process reads the chain, because the server decides how much work this is.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal

@@ -3,8 +3,6 @@
 The server decides how much work this is: tens of thousands of names, long chains, keys of 16,384 bits.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Whether a certificate is for a host (RFC 9525, 6.3). The common name is ignored: it has not counted since 2011."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

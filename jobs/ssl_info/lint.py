@@ -4,8 +4,6 @@ The rules are those of RFC 5280 and of the CA/Browser Forum's baseline requireme
 is linted, and those that were sent as its issuers; an authority that was not sent is not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Reads distinguished names: the subject and the issuer of a certificate."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

@@ -8,8 +8,6 @@ The dates of the certificate itself do not affect its trust: an expired one may 
 not valid. The dates of its issuers do.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a called function is for, by its usual names: who gives tokens and gets others has not always swapped them."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

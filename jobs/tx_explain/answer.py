@@ -1,7 +1,5 @@
 """Makes the answer from the details."""
 
-from __future__ import annotations
-
 from jobs.engines.evm.address import checksummed
 from jobs.engines.evm.known_contracts import known_contract
 from jobs.engines.evm.known_tokens import known_tokens

@@ -1,7 +1,5 @@
 """Reads what no log says: ether that contracts sent to the sender, and which of those that gave tokens are accounts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jobs.engines.evm.address import ZERO

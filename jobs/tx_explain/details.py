@@ -1,7 +1,5 @@
 """Everything that is known about a transaction, and how its tokens and amounts are written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal

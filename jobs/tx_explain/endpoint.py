@@ -10,8 +10,6 @@
 - `status` before Byzantium (2017) follows from the gas used: the warning `status_inferred`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

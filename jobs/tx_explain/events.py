@@ -5,8 +5,6 @@ before the standards index nothing: all three values are in the data. WETH9 mint
 Permit2 keeps approvals of its own, for all tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

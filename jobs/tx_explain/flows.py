@@ -1,7 +1,5 @@
 """What an account has more and less of after a transaction: transfers to and from it, summed by token."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

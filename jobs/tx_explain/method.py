@@ -4,8 +4,6 @@ Four bytes are shared by many functions, so a name counts only when the argument
 Bytes after the arguments have no meaning to the function (they may be a referral mark), and are counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -32,7 +30,7 @@ class Method:
     values: tuple[abi.Value, ...] = ()
     trailing: int = 0
 
-    def with_token_id(self) -> Method:
+    def with_token_id(self) -> "Method":
         """The same, of an ERC-721: where ERC-20 has an amount as the last argument, it has an id."""
         if self.signature not in ("transferFrom(address,address,uint256)", "approve(address,uint256)"):
             return self

@@ -1,7 +1,5 @@
 """Describes a transaction in a few sentences, as a person would."""
 
-from __future__ import annotations
-
 from jobs.engines.evm.address import ZERO, short
 from jobs.engines.evm.text import quoted
 from jobs.engines.evm.transactions import DEPOSIT

@@ -1,7 +1,5 @@
 """Says what a transaction did, or was meant to do, as a verb and the rest of the sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple

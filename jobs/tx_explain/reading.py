@@ -1,7 +1,5 @@
 """Reads a transaction and everything around it that its explanation needs: two rounds, and more after a revert or a swap."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from jobs.engines.evm import transactions

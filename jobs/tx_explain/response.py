@@ -1,7 +1,5 @@
 """What tx-explain answers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Finds what is worth knowing about a transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jobs.engines.evm.address import ZERO, short

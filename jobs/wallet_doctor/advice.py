@@ -1,7 +1,5 @@
 """Recommends what a wallet lacks, and how much of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

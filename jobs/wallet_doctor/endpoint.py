@@ -8,8 +8,6 @@
 - An account that delegated to a contract (EIP-7702) still has a key: `isContract` is false, `delegatedTo` names the contract.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 import msgspec

@@ -12,8 +12,6 @@
 - Child processes (jobs/engines/page) read and compare, because a hostile page can make both take very long.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

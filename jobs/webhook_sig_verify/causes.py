@@ -4,8 +4,6 @@ A mismatch has few usual causes, and each can be tried: the payload with another
 another notation. The caller has sent the secret, so this shows it no more than it knows. Each try is one HMAC.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

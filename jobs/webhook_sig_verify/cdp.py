@@ -8,8 +8,6 @@ If the caller gives headers, v1 is checked and v0 never replaces it, because the
 headers v0 is checked, if present. https://docs.cdp.coinbase.com/webhooks/verify-signatures
 """
 
-from __future__ import annotations
-
 import re
 
 from jobs.webhook_sig_verify.claim import Claim, Delivery, NoClaim

@@ -1,7 +1,5 @@
 """What a signature claims, before it is checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -7,8 +7,6 @@ causes.py has the probable cause of each. The work is linear in the request and 
 request (measured), some 3 ms when the causes of a mismatch are tried, beside 4 ms to decode its longest JSON.
 """
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Annotated, ClassVar

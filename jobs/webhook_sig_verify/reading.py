@@ -1,7 +1,5 @@
 """Reads the notations that signatures consist of. Each function accepts any text."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Sequence

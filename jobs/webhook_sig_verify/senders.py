@@ -1,7 +1,5 @@
 """How each sender signs. A function reads the claim of a signature, or raises NoClaim. CDP's is in cdp.py."""
 
-from __future__ import annotations
-
 from jobs.webhook_sig_verify.claim import Claim, Delivery, NoClaim
 from jobs.webhook_sig_verify.reading import (
     SHA1_BYTES,

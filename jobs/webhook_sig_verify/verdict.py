@@ -1,7 +1,5 @@
 """Computes and compares the MACs. No other module knows the correct MAC, and it never leaves this one."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads IANA's RDAP bootstrap file (RFC 9224): which RDAP server answers for a top-level domain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

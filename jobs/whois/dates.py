@@ -1,7 +1,5 @@
 """Reads the dates of registries. A text that names no day, or only a limit ("before Aug-1996"), is not a date."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -11,8 +11,6 @@
 - An answer may be up to three minutes old (`ageSeconds`), so that we do not ask a registry the same question twice.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Converts tokens to entries: finds each line's section, and reads headings, continuations and objects."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple

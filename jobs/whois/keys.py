@@ -1,7 +1,5 @@
 """The names that registries use for fields, in their languages. Keys are folded (lines.fold)."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Splits a WHOIS text into tokens: pairs, bare lines and notes, with their indentation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each is a whole line, folded as verdicts.py does it: lower case, without punctua
 here proves nothing, however much it sounds like it: "available" stands in terms of use, and "not found" in errors.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

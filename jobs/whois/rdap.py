@@ -1,7 +1,5 @@
 """Reads an RDAP server's answer about a domain (RFC 9083). Its JSON may be anything: what has another type is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime

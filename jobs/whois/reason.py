@@ -1,7 +1,5 @@
 """Why it is not known whether a domain is registered. The API reads this file, and the readers of answers set the reasons."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Reason = Literal["unclear", "reserved", "ending", "refused"]

@@ -1,7 +1,5 @@
 """Reads one WHOIS answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -61,7 +59,7 @@ class Record:
         """Whether another server could add little or nothing."""
         return bool(self.registrar and self.created and self.expires)
 
-    def completed(self, other: Record) -> Record:
+    def completed(self, other: "Record") -> "Record":
         """Fill the gaps from another, thicker record. Where both have a field, this one's stays: the registry is right."""
         names = [name for name in self.__dataclass_fields__ if name not in ("registered", "reason", "refers_to")]
         missing = {name: getattr(other, name) for name in names if getattr(self, name) in (None, ())}

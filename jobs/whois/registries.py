@@ -1,7 +1,5 @@
 """What is known of registries' WHOIS servers without a question to IANA's. Servers as in Debian's `whois` (tld_serv_list)."""
 
-from __future__ import annotations
-
 from jobs.engines.text.names import names
 
 WITHOUT_SERVER = names(

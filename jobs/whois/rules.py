@@ -3,8 +3,6 @@
 Rules that hold for every registry are in keys.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

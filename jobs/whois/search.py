@@ -1,8 +1,6 @@
 """Asks IANA's server, the registry's, and the registrar's when it can add something. RDAP comes last: where IANA names no WHOIS
 server, and where that server does not answer, refuses, or says nothing that can be read."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Decodes and cuts the texts of WHOIS servers."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Sequence
 

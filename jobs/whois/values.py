@@ -1,7 +1,5 @@
 """Reads values: hosts beside addresses, EPP codes beside URLs, registrars beside tags."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.engines.text.names import names

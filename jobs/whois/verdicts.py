@@ -5,8 +5,6 @@ is the whole line, and the line either names the domain or is in a short paragra
 that nobody has registered a name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property

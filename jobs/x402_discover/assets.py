@@ -1,7 +1,5 @@
 """The names that x402 has used for networks, and the USDC of each network."""
 
-from __future__ import annotations
-
 from shared.x402.networks import EVM_USDC, SOLANA_DEVNET, SOLANA_MAINNET, SOLANA_USDC, STELLAR_USDC, V1_NAMES, XRPL_USDC
 
 _SOLANA_TESTNET = "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z"

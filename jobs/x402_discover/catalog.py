@@ -9,8 +9,6 @@
 The walk visits every value once, without recursion, and at most `MAX_NODES` values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

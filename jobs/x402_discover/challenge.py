@@ -5,8 +5,6 @@
 - `WWW-Authenticate: X402`, followed by the same base64, by parameters, or by nothing.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -3,8 +3,6 @@
 Offers are in a table beside the entries, because thousands of entries may share one offer: the document's default.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

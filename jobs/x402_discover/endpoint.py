@@ -9,8 +9,6 @@
 - The calls of a report have at most 1 MiB as JSON. `endpointCount` always counts all of them, up to 10,000 per document.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -1,7 +1,5 @@
 """Makes the requests of one report, within a number, a size and a deadline. Every redirect counts as a request."""
 
-from __future__ import annotations
-
 import time
 
 from jobs.hosts import NotPublic, PublicUrl, public_url

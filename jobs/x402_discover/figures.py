@@ -1,7 +1,5 @@
 """Reads numbers and prices in other sites' documents. A number's length is checked first: `1e999999999` is very short."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import NamedTuple

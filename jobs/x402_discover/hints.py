@@ -3,8 +3,6 @@
 libxml2 reports each tag when it reads it. No tree is built, so a deep or large page costs no memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Parses other sites' JSON leniently. Numbers stay texts, so no number is too long or too large."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

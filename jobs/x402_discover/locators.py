@@ -1,7 +1,5 @@
 """Reads the address of a call in its many notations: `url`, `resource`, `path`, `"POST /x"`, below a base address."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

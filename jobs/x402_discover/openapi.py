@@ -1,8 +1,6 @@
 """Finds the paid operations of an OpenAPI document: by `x-payment-info`, `x-<vendor>-pricing` and the like, and by 402
 responses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The calculation behind x402-discover: reads one response."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

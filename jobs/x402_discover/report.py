@@ -1,7 +1,5 @@
 """Merges the calls of all documents. Each call appears once, with the terms of the best source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Literal
 

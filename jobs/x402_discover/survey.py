@@ -1,7 +1,5 @@
 """Surveys a site: the target, x402's well-known addresses, the bazaar, OpenAPI, and the links of the page."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Annotated

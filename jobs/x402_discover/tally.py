@@ -1,7 +1,5 @@
 """Collects the calls of one document: entries in their order, and a table of the offers that they share."""
 
-from __future__ import annotations
-
 from jobs.x402_discover import figures
 from jobs.x402_discover.document import Entry, Evidence, Offer
 from jobs.x402_discover.locators import Locator, absolute

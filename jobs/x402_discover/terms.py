@@ -5,8 +5,6 @@ for a whole number of at least 100 beside `decimals` or the address of USDC. Key
 Terms with the amount zero mean a free call. An amount with six decimals whose asset has no name is one of USDC.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Mapping
@@ -128,7 +126,7 @@ class Stated:
         parts = (self.fields, *self.offers)
         return any("pay_to" in part or "scheme" in part or "network" in part for part in parts)
 
-    def or_else(self, defaults: Stated) -> Stated:
+    def or_else(self, defaults: "Stated") -> "Stated":
         """Fill gaps with the defaults. A price that is stated here is never combined with the default's amount."""
         inherited, offers = defaults.fields, defaults.offers
         if self.has_price:

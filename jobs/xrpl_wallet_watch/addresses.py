@@ -3,8 +3,6 @@
 Sources: xrpl.org, "Addresses"; XRPL standard XLS-5d, "Tagged Addresses".
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from shared.x402.xrpl_keys import ACCOUNT_ID_BYTES, address, base58_payload, is_address

@@ -1,7 +1,5 @@
 """The alerts of an answer. Each has a code, which does not change, and a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jobs.ports.xrpl import Amount, Transaction

@@ -1,7 +1,5 @@
 """What one call leaves for the next: how far the history was read, what the wallet had there, and whom it had paid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from decimal import Decimal
 

@@ -13,8 +13,6 @@
   missing.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Tokens that pass for RLUSD: a currency code that reads like it, or an issuer's address that looks like the real one."""
 
-from __future__ import annotations
-
 from jobs.engines.evm.copycat import readings
 from jobs.ports.xrpl import Amount
 from shared.x402.networks import XRPL_RLUSD

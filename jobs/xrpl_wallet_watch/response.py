@@ -1,7 +1,5 @@
 """The answer of xrpl-wallet-watch: its fields, and how they are written."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Compares a wallet with the baseline of the payer's last call. Nothing here reads the network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal

@@ -7,8 +7,6 @@
 - YouTube refuses many addresses of data centres (`rate_limited`). The caller may repeat the same payment, free.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Chooses a caption track. In every step, captions by people come before generated ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

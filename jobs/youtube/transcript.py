@@ -6,8 +6,6 @@ The text is escaped twice, as XML and as HTML. The reader of youtube-transcript-
 in a text: 2 MB of them take 20 minutes. This reader is linear, declares no entities and builds no tree.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

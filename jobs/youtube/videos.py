@@ -1,7 +1,5 @@
 """Finds the video that a URL names, without the network."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl
 

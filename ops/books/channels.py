@@ -1,7 +1,5 @@
 """What channels bring: from the ledger their charges, from the chain what their contract paid out and their transactions."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from typing import cast

@@ -1,7 +1,5 @@
 """What the books write down of a payment: the facts of its record in the ledger."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

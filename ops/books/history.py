@@ -1,7 +1,5 @@
 """The chains' side of the books: what recipients got, compared with what is written, and written where the ledger forgot it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -5,8 +5,6 @@ and in any order. A journal has a bounded length: when lines were dropped before
 which are there for 30 days.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """Keeps the books: what the ledger, the metrics and the chains say, as it happens, and for `coinslot-ops books` once."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import sqlite3

@@ -1,7 +1,5 @@
 """`coinslot-ops revenue`: prints what the books say of some days, or compares it with the chains."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3

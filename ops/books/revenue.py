@@ -1,7 +1,5 @@
 """Sums of the books: what was sold, what was received for it, and what that cost."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime

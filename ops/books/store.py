@@ -4,8 +4,6 @@ SQLite has a rollback journal here and no write-ahead log: the books are one fil
 begins before the ledger is read. So of two writers one waits, and neither writes what is older than what the other has read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping

@@ -12,8 +12,6 @@
 Functions raise what is in NODE_ERRORS, and `transfers` raises NotKept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Receipts and transfers of an EVM network."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any

@@ -1,7 +1,5 @@
 """Fees and transfers of Solana."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing

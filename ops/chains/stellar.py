@@ -1,7 +1,5 @@
 """Fees and transfers of Stellar, from its RPC, which keeps a week at most."""
 
-from __future__ import annotations
-
 import base64
 import struct
 from collections.abc import Iterator, Mapping, Sequence

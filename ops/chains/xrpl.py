@@ -1,7 +1,5 @@
 """Transfers of the XRP Ledger. Its payers pay the fees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime

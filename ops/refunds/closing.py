@@ -1,7 +1,5 @@
 """`coinslot-ops refunds done TX`: closes the payments that a transaction on a chain has paid back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """The arguments of `coinslot-ops refunds`. Exit codes: 1 something was refused or left out, 3 the ledger is unreadable."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

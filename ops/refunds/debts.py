@@ -1,7 +1,5 @@
 """What the ledger says is owed: the payments that FAILED and are not refunded (shared/ledger/refunds.py)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Refunds on an EVM network: ERC-20 transfers, as a batch of Safe's Transaction Builder and as plain calls."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

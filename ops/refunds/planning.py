@@ -1,7 +1,5 @@
 """`coinslot-ops refunds plan`: unsigned transfers for everything that is owed, in a folder. No payment is in two open plans."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

@@ -1,7 +1,5 @@
 """Refunds on Solana: unsigned transactions of TransferChecked instructions, which the recipient of the payments signs."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence

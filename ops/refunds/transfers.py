@@ -1,7 +1,5 @@
 """What the networks' modules have in common: the transfers that a plan proposes, and those that a chain shows."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import closing

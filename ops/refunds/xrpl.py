@@ -1,7 +1,5 @@
 """Refunds on the XRP Ledger: a Payment for each, as JSON that a wallet completes and signs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """`coinslot-ops rehearse`: buys calls of our own service as a customer would, and looks at what the chains show of it."""
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal, NamedTuple
 
 from ops.queries import Failed

@@ -1,7 +1,5 @@
 """`coinslot-ops rehearse`: its options, and what it prints."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a rehearsal will buy, and who pays. It signs nothing."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

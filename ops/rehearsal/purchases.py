@@ -1,7 +1,5 @@
 """Buys what is planned, and holds what the service says against what the chain shows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal

@@ -4,8 +4,6 @@ All keys of a channel and of its vouchers are in the payer's bucket. What was ch
 `leaving` and `refund_nonce` are the chain's, as the claimer read them at `block`: an older block changes nothing.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ WAIT covers only the writes of its connection. What the connection has read may 
 the connection writes first: replicas get writes in their order, and those that have this write have all that came before.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -12,8 +12,6 @@ once, whoever pays with it on whichever of these networks, and only one script c
 one server takes (docs/scaling.md).
 """
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 

@@ -5,8 +5,6 @@ Every process checks the same, and not all have the same client. So a check is a
 answers, and returns why the server must not be used, or "".
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from typing import Any
 

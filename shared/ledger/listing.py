@@ -3,8 +3,6 @@
 One key for each facilitator and each address of a call. All of them are in one bucket: they belong to no payer.
 """
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from shared.ledger.keys import PREFIXES

@@ -4,8 +4,6 @@ A process that looks for a payer's payments on another server than the others do
 first connection to a server writes down its place, ``1 of 3``, and every connection compares.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from shared.lua_script import Command, load

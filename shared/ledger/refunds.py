@@ -11,8 +11,6 @@ FAILED is an end: no answer is stored after it (workers/lua/done.lua), so nobody
 channel's id and not a payment's.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from shared.ledger.keys import JOURNAL, NOTE, REFUNDABLE, bucket_of, of_each_bucket, record_key

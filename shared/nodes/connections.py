@@ -3,8 +3,6 @@
 It connects to whatever the URL names. A URL that a caller sends must never come here: `workers/egress/` is for those.
 """
 
-from __future__ import annotations
-
 import base64
 import socket
 import ssl
@@ -113,14 +111,14 @@ class NodeConnections:
         while (kept := self._kept()) is not None:
             kept.stream.close()
 
-    def _kept(self) -> _Connection | None:
+    def _kept(self) -> "_Connection | None":
         """The connection that was used last: the node closes it last."""
         try:
             return self._idle.pop()
         except IndexError:  # asking first would let another thread take it in between
             return None
 
-    def _connect(self, deadline: float) -> _Connection:
+    def _connect(self, deadline: float) -> "_Connection":
         stream = _Stream(socket.create_connection((self._host, self._port), _left_s(deadline)), deadline)
         if self._is_tls:
             stream.secure(self._trust, self._host)
@@ -130,7 +128,7 @@ class NodeConnections:
     def _trust(self) -> ssl.SSLContext:
         return httpcore.default_ssl_context()
 
-    def _exchange(self, connection: _Connection, body: bytes, deadline: float) -> bytes:
+    def _exchange(self, connection: "_Connection", body: bytes, deadline: float) -> bytes:
         stream = connection.stream
         stream.deadline, stream.received = deadline, 0
         headers = [*self._headers, (b"Content-Length", str(len(body)).encode())]
@@ -157,7 +155,7 @@ class NodeConnections:
 
 
 class _Connection:
-    def __init__(self, origin: httpcore.Origin, stream: _Stream) -> None:
+    def __init__(self, origin: httpcore.Origin, stream: "_Stream") -> None:
         self.stream = stream
         self.http = httpcore.HTTP11Connection(origin, stream)
 

@@ -1,7 +1,5 @@
 """JSON-RPC 2.0 with a node that the operator has chosen (https://www.jsonrpc.org/specification)."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 https://xrpl.org/docs/references/http-websocket-apis/api-conventions/request-formatting
 """
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

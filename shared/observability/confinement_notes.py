@@ -1,7 +1,5 @@
 """What is missing on a machine to confine children: its workers note it in the queue Redis for operators."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 KEY = "coinslot:confinement"

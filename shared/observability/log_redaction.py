@@ -6,8 +6,6 @@ shows plain values, the actor and id of a Dramatiq message, and the type of any 
 written unchanged, because they contain no values of callers.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import resource

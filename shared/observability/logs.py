@@ -6,8 +6,6 @@
 A line that belongs to a call has the ids of its request, payment and job, whichever are known then, in all processes.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ same, a write that is repeated counts nothing twice, and a restart loses nothing
 cause's: no caller can make a new one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -84,7 +82,7 @@ class Cell(msgspec.Struct, array_like=True):
     seconds: dict[int, int] = {}
     failures: dict[tuple[Result, str], Failures] = {}
 
-    def add(self, other: Cell) -> None:
+    def add(self, other: "Cell") -> None:
         """Add what another process, or another time, has counted."""
         for bucket, count in other.seconds.items():
             self.seconds[bucket] = self.seconds.get(bucket, 0) + count
@@ -135,7 +133,7 @@ class Tally(msgspec.Struct, array_like=True):
             failures.count += 1
             failures.last = max(failures.last, int(now))
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: "Tally") -> None:
         """Add what another process, or another time, has counted."""
         self.spans = list(_joined(self.spans + other.spans))
         for key, cell in other.cells.items():

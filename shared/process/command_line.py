@@ -1,7 +1,5 @@
 """The command line of a process: each command has --help and --version, and says in a sentence which setting is wrong."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What granian's worker processes need of the master that forks them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

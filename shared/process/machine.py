@@ -3,8 +3,6 @@
 In a container the kernel's files of the whole machine are seen, and /sys/fs/cgroup has the container's own limits.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

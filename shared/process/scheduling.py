@@ -1,7 +1,5 @@
 """Scheduling hints that an unprivileged process may give to Linux (sched(7)). On other systems they do nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

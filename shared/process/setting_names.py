@@ -1,7 +1,5 @@
 """Names in the environment that look like settings and are none: a slip that would otherwise go unnoticed."""
 
-from __future__ import annotations
-
 import difflib
 import logging
 import sys

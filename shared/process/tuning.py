@@ -1,7 +1,5 @@
 """Tunes the memory allocator of the C library and the garbage collector of Python for a process that runs for long."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

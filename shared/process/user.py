@@ -1,7 +1,5 @@
 """Processes that see callers' data do not run as root in production."""
 
-from __future__ import annotations
-
 import os
 
 from shared.settings.service import PREFIX, InvalidSetting, Settings

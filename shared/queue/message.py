@@ -1,7 +1,5 @@
 """The job on the wire: an ordinary Dramatiq message whose arguments are sealed."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Mapping

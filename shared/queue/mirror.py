@@ -5,8 +5,6 @@ The stream is in the mirror, a Redis database of the dashboard's own. Only ops/p
 what it shows.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 REPORTS = "coinslot:mirror:reports"

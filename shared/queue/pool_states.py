@@ -1,7 +1,5 @@
 """The state of each pool, as one script on the queue Redis reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 changed while calls run. The API and the workers measure how far the server's clock is from their monotonic clock, and carry
 its time from one measurement to the next with the monotonic clock."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 

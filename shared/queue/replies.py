@@ -6,8 +6,6 @@ A long outcome waits in other lists, in parts that the API takes one after the o
 reply for milliseconds, in Redis and in the API.
 """
 
-from __future__ import annotations
-
 import uuid
 from typing import NamedTuple
 

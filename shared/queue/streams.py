@@ -6,8 +6,6 @@ entries that it holds; another consumer claims an entry that nobody renews. From
 its jobs at most LEASE_MS and RENEW_MS pass, 1.5 s together.
 """
 
-from __future__ import annotations
-
 import uuid
 
 from shared.layouts import MESSAGES

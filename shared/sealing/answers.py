@@ -3,8 +3,6 @@
 The `done` script of workers/answers.py writes them, and nothing else. A reply carries the very same bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import msgspec

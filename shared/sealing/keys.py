@@ -1,7 +1,5 @@
 """The installation's key file, and the one before it while it is kept, so that a change of the file loses nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

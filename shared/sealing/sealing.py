@@ -1,7 +1,5 @@
 """Seals data on its way through Redis, so that a dashboard, a log or a backup never shows a caller's request or answer."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 

@@ -1,8 +1,6 @@
 """Keeps connections to Redis alive that carry nothing for a while. A firewall forgets such a connection, and the next command
 would wait for an answer that cannot come."""
 
-from __future__ import annotations
-
 import socket
 
 KEEP_ALIVE = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 10, socket.TCP_KEEPCNT: 3}

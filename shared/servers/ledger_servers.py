@@ -1,7 +1,5 @@
 """The primaries of the ledger for those who read all payments: the operator's commands and the exporter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any

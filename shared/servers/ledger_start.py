@@ -3,8 +3,6 @@
 A server that does not answer then is checked when a connection to it is made.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ The queue has the layout of the API that started last. The names of consumers ha
 checks have the form of those of shared/ledger/layout.py, for the same reason.
 """
 
-from __future__ import annotations
-
 import re
 
 from shared.layouts import MESSAGES

@@ -1,8 +1,6 @@
 """The workers' Redis clients. Two rules replace defaults of redis-py: every wait has a limit, and no command is ever repeated
 automatically. (The API's client, api/redis_client.py, has the same two rules.)"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

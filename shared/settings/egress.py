@@ -1,7 +1,5 @@
 """Reads and checks the settings of outgoing connections."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ use = "after_refusal"        # or "always"
 proxies = ["socks5://user:password@198.51.100.7:1080", "http://proxy.example.net:3128"]
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

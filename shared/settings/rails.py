@@ -1,7 +1,5 @@
 """The settings of one rail. The field `pay_to` of the rail `solana` is COINSLOT_SOLANA_PAY_TO."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rules for the values of settings. Each field has its rule: ``port: int = setting(4020, PORT)``."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Where `scripts/run` leaves what its buyers and its operator need: in a sandbox var/sandbox.json, and always the settings and
 the socket for the operator's commands."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads secrets from files: keys, and the headers for a facilitator. Error messages never show the content."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

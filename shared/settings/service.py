@@ -3,8 +3,6 @@
 Secrets are never in the environment, which leaks into process lists and crash reports: they are files, named here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
@@ -214,7 +212,7 @@ class Settings:
             check(field, name, value)
 
     @classmethod
-    def from_env(cls, env: Mapping[str, str]) -> Settings:
+    def from_env(cls, env: Mapping[str, str]) -> "Settings":
         """Read the settings that are set and not empty.
 
         Raises:
@@ -303,27 +301,21 @@ def _from_env(kind: type[T], prefix: str, env: Mapping[str, str]) -> T:
         if isinstance(field.default_factory, type):  # a rail's
             values[field.name] = _from_env(field.default_factory, f"{name}_", env)
         elif field.init and (text := env.get(name, "").strip()):
-            values[field.name] = _read(name, str(field.type), text)
+            values[field.name] = _read(name, field.type, text)
     return kind(**values)
 
 
-def _read(name: str, kind: str, text: str) -> object:
+def _read(name: str, kind: object, text: str) -> object:
     try:
-        match kind:
-            case "int":
-                if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
-                    raise ValueError
-                return int(text)
-            case "float":
-                return float(text)
-            case "Path":
-                return Path(text)
-            case "bool":
-                return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
-            case "tuple[str, ...]":
-                return tuple(part.strip() for part in text.split(","))
-            case _:
-                return text
+        if kind is int:
+            if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
+                raise ValueError
+            return int(text)
+        if kind is bool:
+            return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
+        if kind == tuple[str, ...]:
+            return tuple(part.strip() for part in text.split(","))
+        return kind(text) if kind in (float, Path) else text
     except KeyError:
         raise InvalidSetting(f"{name} must be 1 or 0, not {text!r}") from None
     except ValueError:

@@ -1,7 +1,5 @@
 """What everything that reads settings shares: the prefix of their names, and the error."""
 
-from __future__ import annotations
-
 PREFIX = "COINSLOT_"
 
 

@@ -1,7 +1,5 @@
 """The result of a verifier's `check`: a payment that is what was offered, as far as that can be known offline."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Base58: a number in 58 digits, in which each leading zero byte is one digit. Networks differ in the alphabet."""
 
-from __future__ import annotations
-
 
 class Base58:
     """The encoding with one alphabet.

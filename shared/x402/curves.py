@@ -1,7 +1,5 @@
 """What several networks need of the two curves that payers sign on."""
 
-from __future__ import annotations
-
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

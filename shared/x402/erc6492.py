@@ -1,8 +1,6 @@
 """Signatures of wallets that are not deployed yet (ERC-6492): the wallet's own signature, and the call of the factory that
 deploys it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SUFFIX = bytes.fromhex("6492" * 16)

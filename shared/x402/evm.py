@@ -6,8 +6,6 @@ and used nonces.
 Sources: x402-foundation specs/schemes/exact/scheme_exact_evm.md, EIP-712, EIP-3009, EIP-2 (low s), Circle's FiatTokenV2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

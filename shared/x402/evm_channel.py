@@ -10,8 +10,6 @@ Only accounts sign vouchers here: `payerAuthorizer` zero would ask the payer's c
 Sources: x402-foundation specs/schemes/batch-settlement/scheme_batch_settlement_evm.md (commit 1889fdd5), EIP-712, EIP-3009.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Sources: x402-foundation specs/schemes/batch-settlement/scheme_batch_settlement_evm.md (commit 1889fdd5), EIP-712, EIP-3009.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The scheme `exact`: what its form has in common on all networks."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from typing import Any

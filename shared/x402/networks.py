@@ -1,7 +1,5 @@
 """Networks and assets that a call can be paid with. Identifiers are exact."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass
 from typing import ClassVar

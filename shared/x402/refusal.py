@@ -1,7 +1,5 @@
 """The exception of a payment that is not acceptable."""
 
-from __future__ import annotations
-
 
 class PaymentRefused(Exception):
     """The payment is not acceptable. Nothing was settled.

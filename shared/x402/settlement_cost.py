@@ -1,7 +1,5 @@
 """What a settlement costs whoever sends it, beside what it brings: the rule that API and facilitator share."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 KEY = "settlementCost"

@@ -6,8 +6,6 @@ the payer's signature. Only the chain knows balances and which blockhashes are a
 Sources: x402-foundation specs/schemes/exact/scheme_exact_svm.md (the static layout), the error codes of npm @x402/svm 2.27.0.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

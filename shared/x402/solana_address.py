@@ -3,8 +3,6 @@
 Sources: the base58 alphabet of Bitcoin; solana-program's `Pubkey::find_program_address`; the associated token program.
 """
 
-from __future__ import annotations
-
 import hashlib
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ Lighthouse assertions, which wallets add. The fee payer appears in no instructio
 fee.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from shared.x402.refusal import PaymentRefused

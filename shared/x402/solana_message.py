@@ -4,8 +4,6 @@ It is stricter than a node: whatever it accepts, a node reads as the same values
 Sources: Solana's documentation of transactions and of the compact-u16 lengths in them, and the SDK's `sanitize`.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 MAX_TRANSACTION_BYTES = 1232

@@ -6,8 +6,6 @@ Only the network knows balances and used nonces.
 Sources: x402-foundation specs/schemes/exact/scheme_exact_stellar.md, SEP-41, SEP-23, CAP-46-11 and CAP-71 (what is signed).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -1,7 +1,5 @@
 """Stellar addresses as text (SEP-23 "strkey"): accounts G…, contracts C… and multiplexed accounts M…, checksum included."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re
@@ -32,7 +30,7 @@ class Address:
     muxed_id: int = 0
 
     @property
-    def account(self) -> Address:
+    def account(self) -> "Address":
         """The account that holds the money: a multiplexed account is only another name of an account."""
         return Address(ACCOUNT, self.key) if self.kind == MUXED else self
 

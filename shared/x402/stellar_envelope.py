@@ -3,8 +3,6 @@
 All of it is read, so that no part of it is unchecked. What only the sender of a transaction needs is not kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from shared.x402.refusal import PaymentRefused

@@ -5,8 +5,6 @@ values nest at most ten deep. It knows only what a payment consists of: see Stel
 stellar/stellar-xdr.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

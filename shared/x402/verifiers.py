@@ -1,7 +1,5 @@
 """The verifier of each network: what judges a payment offline, before anything is claimed or settled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 

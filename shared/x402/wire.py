@@ -3,8 +3,6 @@
 Their JSON names are camelCase. Absent optional fields are left out, never null.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -7,8 +7,6 @@ Sources: x402-foundation specs/schemes/exact/scheme_exact_xrpl.md and its TypeSc
 x402-xrpl 0.3.4 (t54); xrpl.org, "Payment" and "Transaction Common Fields".
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -77,7 +75,7 @@ class PaymentId:
         return f"{self.network}:{self.payer}:{self.last_ledger}:{self.transaction}"
 
     @classmethod
-    def parse(cls, text: str) -> PaymentId | None:
+    def parse(cls, text: str) -> "PaymentId | None":
         """The parts of an XRPL payment id, or None when it is not one."""
         match = _PAYMENT_ID.fullmatch(text)
         if match is None or int(match[3]) >= 1 << 32 or not is_address(match[2]):

@@ -6,8 +6,6 @@ one blob and one hash.
 Sources: xrpl.org, "Binary Format"; field codes from rippled's definitions, as xrpl-py 5.2.0 ships them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any

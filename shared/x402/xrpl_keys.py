@@ -3,8 +3,6 @@
 Sources: xrpl.org, "Cryptographic Keys", "Addresses" and "base58 Encodings"; rippled's rule of fully canonical signatures.
 """
 
-from __future__ import annotations
-
 import hashlib
 from functools import lru_cache
 

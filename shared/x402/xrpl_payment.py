@@ -1,7 +1,5 @@
 """Checks the fields of a payment on the XRP Ledger against an offer."""
 
-from __future__ import annotations
-
 import hashlib
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The API on a real Redis with a real worker, in front of a facilitator that does what a test tells it to."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

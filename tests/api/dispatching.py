@@ -1,7 +1,5 @@
 """What the API does with a call between its payment and its answer, and the worker processes that answer it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

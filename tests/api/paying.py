@@ -1,7 +1,5 @@
 """A payer, and payments as they are sent."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """A worker whose one endpoint takes its time, for what happens to jobs in the middle of their run."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import time

@@ -1,7 +1,5 @@
 """What is refused before it is charged, where that takes care: long bodies."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

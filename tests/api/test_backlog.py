@@ -1,7 +1,5 @@
 """Nobody is charged for a calculation that would be late: the prediction by itself, and the whole API with a real worker."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections import Counter

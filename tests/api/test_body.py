@@ -1,7 +1,5 @@
 """A request's body, as ASGI gives it: in parts, late, too much of it, or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

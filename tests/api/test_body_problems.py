@@ -1,7 +1,5 @@
 """What a refused body's problem says: in JSON's words, with what would be accepted, and never with the caller's value."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

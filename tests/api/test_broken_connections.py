@@ -1,7 +1,5 @@
 """The ledger's connections break while calls are paid, as they do when a firewall, a proxy or a failover cuts them."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import random

@@ -1,7 +1,5 @@
 """Everything that is sold, bought: the documented example over the real API, ledger, queue and children, and its refusals."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Each cause, over the real API, ledger and queue: what the caller is told, and the one line that it leaves in the log."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import logging

@@ -1,7 +1,5 @@
 """Calls that a channel pays, through the whole API and a worker; the chain and its claimer are a table here."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import dataclasses
@@ -145,7 +143,7 @@ class Buyer:
     payer: Payer
 
     @classmethod
-    async def at(cls, http: httpx.AsyncClient, chain: Chain) -> Buyer:
+    async def at(cls, http: httpx.AsyncClient, chain: Chain) -> "Buyer":
         offers = {}
         for path in (ECHO, STORAGE):
             offers[path] = channel_offer((await http.post(path)).json()) or {}

@@ -1,7 +1,5 @@
 """Time limits of which most never pass."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import time

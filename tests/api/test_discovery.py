@@ -1,7 +1,5 @@
 """GET /discovery/resources over HTTP."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 

@@ -1,7 +1,5 @@
 """A ledger's disk that is nearly full."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs in the middle of something: their worker is killed, their queue is restarted, their worker is told to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """An API process that ends beside another one of its port fails no call."""
 
-from __future__ import annotations
-
 import http.client
 import subprocess
 import sys

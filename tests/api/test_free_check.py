@@ -1,7 +1,5 @@
 """The free check of a body says what a paid call says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

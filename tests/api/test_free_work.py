@@ -1,7 +1,5 @@
 """Free work takes a share of the time, whatever its pieces cost."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """SIGHUP reaches the process that serves, also while that one starts, and ends nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

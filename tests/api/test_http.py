@@ -1,7 +1,5 @@
 """How an answer is written to ASGI, and what a browser on another page may do."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 

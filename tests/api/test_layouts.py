@@ -1,7 +1,5 @@
 """What another version has written is neither lost nor misread: it is left for a version that reads it."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """No process uses a ledger of another layout, or an empty one in place of the one that it knows."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import os

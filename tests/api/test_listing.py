@@ -1,8 +1,6 @@
 """Payments that go to the facilitator that lists them, on the real API, ledger, queue and worker; both facilitators are
 doubles on one chain."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import dataclasses

@@ -1,7 +1,5 @@
 """`coinslot-ops listing` beside a real API: what indexers need of each call, and where it is listed."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A worker whose port breaks fetches nothing and says why; the pool is refused when no other worker can do its jobs."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Long bodies make room for each other, and for everybody else."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The MCP server at /mcp: its messages, and that a tool is bought as the same call over HTTP is."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

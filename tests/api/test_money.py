@@ -1,8 +1,6 @@
 """Rates, names, a ledger that takes nothing, failures that are run again, and payments that nobody comes back for: on the real
 API, ledger, queue and worker; only the facilitator is a double."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

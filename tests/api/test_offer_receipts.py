@@ -1,7 +1,5 @@
 """The receipt that an answered call brings, and no other, where the shop signs receipts."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

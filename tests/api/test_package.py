@@ -1,7 +1,5 @@
 """The package of docs/adding-an-endpoint.md is installed, sold and bought, without an edit in the checkout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the pages say: every listed call and no other, in HTML and Markdown, escaped, small, and for whoever asks."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import dataclasses

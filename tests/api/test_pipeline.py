@@ -1,7 +1,5 @@
 """One paid call over the real API, ledger, queue and worker; only the facilitator is a double."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import gzip

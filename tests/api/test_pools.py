@@ -1,7 +1,5 @@
 """Why a pool takes no new call: every cause, told apart from the others."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 

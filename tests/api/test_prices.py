@@ -1,7 +1,5 @@
 """Prices and what is sold, changed while the API runs: what it shows, and what becomes of payments at former prices."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """A facilitator that fails, over the real API, ledger, queue and worker: what is refused, what is not, and the way back."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What cannot be read is not sold: nobody pays for a call that cannot be answered."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

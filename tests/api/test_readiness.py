@@ -1,7 +1,5 @@
 """When /readyz says that the service is ready."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The RESP client against a real Redis, and against servers that fail on purpose."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

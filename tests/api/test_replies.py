@@ -1,7 +1,5 @@
 """Whose reply is handed on when."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """A new sealing key while calls are paid: the workers first, then the API, and the previous key goes last."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx

@@ -1,7 +1,5 @@
 """The application's life behind granian's interface, and how it answers there."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -76,7 +74,7 @@ class Protocol:
         self.told.append((status, headers))
         self.pieces.append(body)
 
-    def response_stream(self, status: int, headers: list[tuple[str, str]]) -> Protocol:
+    def response_stream(self, status: int, headers: list[tuple[str, str]]) -> "Protocol":
         self.told.append((status, headers))
         return self
 

@@ -1,7 +1,5 @@
 """Sealed answers over the whole API: who gets one back, and who is told that the payment is used."""
 
-from __future__ import annotations
-
 import base64
 import json
 import secrets

@@ -1,7 +1,5 @@
 """A ledger of three primaries: payers are shared out, and one that is gone stops its own payers alone."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import time

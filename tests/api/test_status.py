@@ -1,7 +1,5 @@
 """/status over a real ledger: several processes, hours and days that pass, a ledger that is away, and what is shown of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Documents and pages over HTTP: compressed for who takes it, and not sent again to who has them."""
 
-from __future__ import annotations
-
 import gzip
 
 import httpx

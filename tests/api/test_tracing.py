@@ -1,7 +1,5 @@
 """What spans say of calls and jobs that end badly, and what becomes of damaged contexts. The collector is a real one."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

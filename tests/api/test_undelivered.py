@@ -1,7 +1,5 @@
 """Callers that hang up before they have the answer: when their next payment for the same request is one for another call."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Payments of wallets that are not deployed yet (ERC-6492), at the API."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

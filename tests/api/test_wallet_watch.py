@@ -1,7 +1,5 @@
 """xrpl-wallet-watch as a payer sees it: paid in RLUSD alone, a baseline of its own, and then what happened since."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import threading

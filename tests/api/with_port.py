@@ -1,7 +1,5 @@
 """A worker of the whois pool with a live port, whose state is a file: it does not work while the file holds a reason."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import time

@@ -3,8 +3,6 @@
 It is that of the rail's event loop, without HTTP front. Ledgers close once a second; on EVM every transaction is a block.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time

@@ -3,8 +3,6 @@
 One JSON object a line comes in, one goes out. The measuring is here, once; a system brings only its `call`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Callers as seen from the harness: the process of tests/bench/caller.py, and HTTP calls that are left waiting."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

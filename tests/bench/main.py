@@ -1,7 +1,5 @@
 """The side-by-side benchmark: `scripts/bench [--quick] [--only hop,http] [--write-docs]`."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import importlib.metadata

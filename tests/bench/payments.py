@@ -1,7 +1,5 @@
 """Signed payments for whatever a 402 offers, one header a line: what wrk sends."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import urllib.error

@@ -1,7 +1,5 @@
 """Draws a run: `python -m tests.bench.plot RUN.json PICTURE.png SETTLE.png`, with the rivals' Python, which has matplotlib."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What a process and its descendants cost, from /proc."""
 
-from __future__ import annotations
-
 import os
 import resource
 import time

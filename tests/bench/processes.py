@@ -1,7 +1,5 @@
 """The servers of a section: two Redis as in production, and the systems' processes. None outlives the section."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

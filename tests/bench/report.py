@@ -1,7 +1,5 @@
 """A run as Markdown, and its place in docs/performance.md."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """What a run found: tables of cells, each with one value per round."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,7 +49,7 @@ class Table:
         }
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Table:
+    def from_json(cls, content: dict[str, Any]) -> "Table":
         """The table that was written."""
         cells = {tuple(each["row"]): each["values"] for each in content["rows"]}
         rest = {name: content[name] for name in ("title", "columns", "absent", "notes")}

@@ -4,8 +4,6 @@ A system runs in one of two environments, the project's or that of the rivals (r
 tests/bench/caller.py import nothing but the standard library.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The bars that the project has set itself, judged by the medians of one run."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass

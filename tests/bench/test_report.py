@@ -1,7 +1,5 @@
 """The committed figures are what docs/performance.md shows, and a bar is judged by what it says."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

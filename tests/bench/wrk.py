@@ -3,8 +3,6 @@
 By itself it sends the same request again and again, and counts latencies that nobody had; wrk.lua mends both.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

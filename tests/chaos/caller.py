@@ -1,7 +1,5 @@
 """A caller with a wallet, who writes down what every request got."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import dataclasses
@@ -59,7 +57,7 @@ class Purchase:
         last = self.answers[-1].status if self.answers else 0
         return last if last in (200, 402) else None
 
-    def substitute(self) -> Purchase:
+    def substitute(self) -> "Purchase":
         """The same payment with another body."""
         return dataclasses.replace(self, call=f"{self.call}-", answers=[])
 

@@ -3,8 +3,6 @@
 Whoever changes a guarded line adapts its anchor here.
 """
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from pathlib import Path

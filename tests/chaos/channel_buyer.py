@@ -1,7 +1,5 @@
 """A buyer with a channel in the chaos: it pipelines, repeats, replays, forges, tops up, leaves and wants its money back."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import json

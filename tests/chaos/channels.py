@@ -3,8 +3,6 @@ repeat, replay, forge, leave and want refunds; then the ledger is compared with 
 `scripts/chaos channels`. With --planted each bug of PLANTED is put into a copy of the product, and has to be found.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

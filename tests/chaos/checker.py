@@ -1,7 +1,5 @@
 """The twelve invariants of a history, each in a function named by its number. What they find, they say in words."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

@@ -8,8 +8,6 @@ A mode is what the caller sees, and after a plus what becomes of the money: ``+p
 has gone. What is drawn depends on the seed, the payment and the number of the attempt alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import fcntl

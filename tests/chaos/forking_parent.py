@@ -5,8 +5,6 @@ the fork; a module with a replaced piece is imported again there, with all that 
 loaded again by its module. One line of JSON on stdin is one process, whose pid is the answer. All of them end with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """What is known after a run, each thing from whoever knows it best: callers, the chain, the handlers, the ledger."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import defaultdict

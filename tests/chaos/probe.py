@@ -4,8 +4,6 @@ Every run of a handler is a line in executions.jsonl, and answers with something
 look like one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

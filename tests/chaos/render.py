@@ -5,8 +5,6 @@ What each answer says of the payer's last call is compared with a model: a map f
 The seed plans the calls, the kills and what the pages say; when a kill meets a call is the machine's affair.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -4,8 +4,6 @@ repeats its request until it has its end, and the history is checked. `scripts/c
 A seed fixes the facilitator's faults and what is planned; which of it meets which call is the machine's affair.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import random

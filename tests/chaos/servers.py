@@ -1,8 +1,6 @@
 """The servers of a run: three Redis, two API processes, two workers, a faulty facilitator. Each can be killed and restarted;
 the Redis servers are started again by their keeper, as those of `scripts/run` are."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -2,8 +2,6 @@
 forgets, and payers cheat; then all is put right, and the answers are compared with the chain: `scripts/chaos settling`.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import secrets

@@ -1,8 +1,6 @@
 """The product, selling what tests/chaos/probe.py declares, or what a browser is needed for: `python -m tests.chaos.shop
 api|worker`. Only its drivers live shorter and, on a busy machine, it waits longer for its browser."""
 
-from __future__ import annotations
-
 import os
 import sys
 from types import ModuleType

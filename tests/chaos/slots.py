@@ -5,8 +5,6 @@ same. The call is made, what dies is started again, the caller repeats the ident
 more, and tries the same payment with another body; then the twelve invariants are checked.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Channels under kills: a short run of what `scripts/chaos channels` does for longer; planted bugs have their places."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The checker finds what it is there for, in small histories made by hand, and nothing in a clean one."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Every place at which a process can die, under everything that a facilitator can do: found one by one, not by luck."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The history of a run, as its ledger has it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

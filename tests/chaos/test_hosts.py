@@ -1,7 +1,5 @@
 """The pure parts of the chaos on several hosts, which needs root and takes minutes: `scripts/chaos --hosts`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

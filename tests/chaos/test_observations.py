@@ -1,7 +1,5 @@
 """What a call is compared with when its worker dies, at each place, with observations beside the payments and apart."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

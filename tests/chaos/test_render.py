@@ -1,7 +1,5 @@
 """A few calls for pages, with one death of each kind. `python -m tests.chaos.render` makes more."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """A minute of chaos, planned the same in every run. `scripts/chaos` plans anew each time."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The check of the settlements' chaos finds what is untrue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.chaos.settling import Bought, violations

@@ -1,7 +1,5 @@
 """A shop whose calls are paid out of channels: a scripted one, with the project's own verifier and a ledger in memory."""
 
-from __future__ import annotations
-
 import base64
 import json
 import threading

@@ -1,7 +1,5 @@
 """A scripted shop: a real HTTP server on 127.0.0.1 that demands, verifies and answers payments as a test says."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """One call, from the price to the answer or to an error that says whether it was charged."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """Caps, journal and pins: what may be signed, by however many processes, and after which crash."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import shutil

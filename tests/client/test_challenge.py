@@ -1,7 +1,5 @@
 """What is refused before anything is signed. Every refusal leaves the shop with one request and no payment."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Calls that the buyer pays out of channels: what is signed, by how many processes, after which crash, for which lies."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """`coinslot channels`, `coinslot call --scheme channel`, and an agent whose key only signs vouchers."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 

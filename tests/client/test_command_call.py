@@ -1,7 +1,5 @@
 """`coinslot call`: what it prints, and the code that it ends with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`coinslot catalogue`."""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

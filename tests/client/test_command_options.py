@@ -1,7 +1,5 @@
 """The command line of `coinslot call`: its body, its limits, its shop."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The process of the command: how little it loads, and that a payment survives however it is stopped."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The same payment, again: when it is sent, when it is not, and that it never becomes a second one."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The wheel of the buyer alone: what client/setup.py puts into it works without the checkout."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

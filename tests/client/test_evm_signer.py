@@ -1,7 +1,5 @@
 """The signature, by the judgement of others: the official SDK, eth_account, and our own verifier."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

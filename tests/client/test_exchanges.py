@@ -1,7 +1,5 @@
 """The connections of a buyer: proxies, certificates and time limits."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import socket

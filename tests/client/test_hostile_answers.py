@@ -1,7 +1,5 @@
 """Whatever a shop answers to a payment that it has received: the payment counts, and is kept while its outcome is unknown."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

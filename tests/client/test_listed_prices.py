@@ -1,7 +1,5 @@
 """A shop whose challenges do not say what its list says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from decimal import Decimal

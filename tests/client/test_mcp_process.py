@@ -1,7 +1,5 @@
 """The process of `coinslot mcp`: it ends without a traceback, and keeps what its host has not read."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket

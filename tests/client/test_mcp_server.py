@@ -1,7 +1,5 @@
 """The tools of `coinslot mcp` over a scripted shop, with the protocol's own client in the same process."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

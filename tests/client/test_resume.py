@@ -1,7 +1,5 @@
 """A payment is on the disk before it is sent. It goes when its answer was taken, and is sent again with --resume."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """`coinslot resume`: every open payment brings its answer, and `coinslot spent` counts it once."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

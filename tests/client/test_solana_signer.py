@@ -1,7 +1,5 @@
 """The transaction, by the judgement of others: our verifier, solders, and the sandbox's ledger."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """What is signed on Stellar, by the judgement of others: the network's SDK, a network, and our own verifier."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

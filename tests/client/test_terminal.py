@@ -1,7 +1,5 @@
 """What a person sees: drawn on a terminal, plain elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

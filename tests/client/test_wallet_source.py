@@ -1,7 +1,5 @@
 """Where the command finds its key, and what it says when there is none."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """The signer of the XRPL rails: what it signs passes our verifier and the ledger, and it signs nothing else."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The service that clients which others wrote are run against, and what generators make of its document."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 scripts/setup does not make them: nothing but these tests needs them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import re

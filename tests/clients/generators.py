@@ -1,7 +1,5 @@
 """Programs that others wrote, which make clients of /openapi.json or judge it."""
 
-from __future__ import annotations
-
 import base64
 import os
 import subprocess

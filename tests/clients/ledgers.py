@@ -1,7 +1,5 @@
 """What each sandbox ledger says by its network's own public methods: what payTo holds, and whether a transaction is final."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NamedTuple

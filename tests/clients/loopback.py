@@ -1,7 +1,5 @@
 """Imported first by every client in Python: a connection to anything but this machine fails, and is listed in `elsewhere`."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The programs of docs/frameworks.md, run unchanged, in a folder beside the sandbox's file."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """TLS in front of a sandbox node, for a client that talks to no node without it."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import threading

@@ -1,7 +1,5 @@
 """What the clients here are clients of."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

@@ -1,8 +1,6 @@
 """The official clients open a channel, pay a thousand calls by vouchers, two at a time, and have the rest back. One service for
 both; each is another payer."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -3,8 +3,6 @@
 The official Python client on EVM is in tests/e2e/test_official_client.py.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import functools

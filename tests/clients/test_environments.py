@@ -1,7 +1,5 @@
 """The locks of the clients."""
 
-from __future__ import annotations
-
 import json
 
 from tests.clients import environments

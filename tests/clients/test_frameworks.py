@@ -1,7 +1,5 @@
 """The programs of docs/frameworks.md, with the official clients and with agents whose models follow a script."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -17,8 +17,6 @@ The battery's `proof` is about its own clients, on a chain of foundry's; test_lo
 other half, a hostile client, presents payments to our facilitator twice.
 """
 
-from __future__ import annotations
-
 import base64
 import http.client
 import json
@@ -138,7 +136,7 @@ class _Passing(BaseHTTPRequestHandler):
 class _Credulous(BaseHTTPRequestHandler):
     """A shop that hands on what its facilitator does, as it is: it waits as long as the battery says, and then says nothing."""
 
-    server: CredulousShop
+    server: "CredulousShop"
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))

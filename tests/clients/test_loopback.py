@@ -1,7 +1,5 @@
 """What keeps the clients on this machine, shown on a program that tries to leave it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

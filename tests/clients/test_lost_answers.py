@@ -1,7 +1,5 @@
 """Official clients that send a call again when its answer was lost on the way, with the hook that names their calls."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

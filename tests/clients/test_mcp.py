@@ -1,7 +1,5 @@
 """The official Python client of x402 buys from the MCP server of the service."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

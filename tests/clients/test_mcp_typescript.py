@@ -1,7 +1,5 @@
 """The protocol's own client for JavaScript uses the tools of `coinslot mcp`, on both transports, and of the service."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Programs that others wrote read /openapi.json: generated clients type-check and call, testers and auditors find nothing."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

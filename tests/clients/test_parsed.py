@@ -1,7 +1,5 @@
 """Generated clients parse a real answer of each call, and a real error of each status of each call."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The official package for JavaScript verifies what the shop signs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

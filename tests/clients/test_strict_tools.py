@@ -1,7 +1,5 @@
 """Tools' schemas in the strict modes of the SDKs of OpenAI and Anthropic, as docs/mcp.md says."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A chain for the whole session, and the desk at which a test signs, sends and looks."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

@@ -1,7 +1,5 @@
 """What is committed as compiled is what the committed sources compile to, and npm fetches what is pinned."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat

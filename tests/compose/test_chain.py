@@ -1,7 +1,5 @@
 """The sandbox's chain keeps the clock's time, starts and stops."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """No server of the sandbox is ever left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

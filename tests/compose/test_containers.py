@@ -1,7 +1,5 @@
 """What describes the containers fits the published schemas, and says what the Procfile, the pools and the settings say."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

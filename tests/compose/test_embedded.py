@@ -1,7 +1,5 @@
 """What `scripts/run` says of settings that cannot be used, before it starts anything; and what it keeps from run to run."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """The commands of docs/install.md are run as they stand there, as root, over folders of the system that are thrown away."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

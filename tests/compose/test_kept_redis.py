@@ -1,7 +1,5 @@
 """The embedded ledger is started again when it dies, with what it had, as soon as that can be; until then it says why not."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -3,8 +3,6 @@
 Kubernetes itself is not asked: whether it runs them so is not known from here.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The sandbox's own part of the DNS."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

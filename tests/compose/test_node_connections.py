@@ -1,7 +1,5 @@
 """The clients of nodes, over real connections: to the sandbox's own servers, and to one that says what the test wants."""
 
-from __future__ import annotations
-
 import base64
 import gc
 import json
@@ -75,7 +73,7 @@ class Script:
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v2/{SECRET}?key={SECRET}"
 
-    def __enter__(self) -> Script:
+    def __enter__(self) -> "Script":
         return self
 
     def __exit__(self, *_: object) -> None:

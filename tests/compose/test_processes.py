@@ -1,7 +1,5 @@
 """What keeps the processes running: it starts them again, stops them in order, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """The Procfile is read as it is meant, and a mistake in it or in --scale is reported in a sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The ledger forgets nothing, the queue keeps nothing, and neither outlives who started it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Each role's lock has all that its processes import, and nothing that is another role's alone."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

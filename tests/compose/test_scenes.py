@@ -1,7 +1,5 @@
 """Both chains carry the scenes, at their addresses and of their age."""
 
-from __future__ import annotations
-
 import csv
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What `scripts/run` does while it serves."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Which Python scripts/setup takes, and what it says when it cannot install. Nothing is installed: an interpreter is a program
 that answers as one would, or no package index can be reached."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The sandbox's Solana ledger is strict: what the network would refuse, it refuses, in the network's words."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sandbox's Stellar network is strict where money is concerned, and speaks to the network's own SDK."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

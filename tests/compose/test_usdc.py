@@ -1,7 +1,5 @@
 """The sandbox's USDC refuses what Circle's does. That it pays: tests/facilitator/test_evm_rail.py, test_contract_wallets.py."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Who runs what when root starts the service."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

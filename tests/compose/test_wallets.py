@@ -1,7 +1,5 @@
 """The sandbox's keys are random, private and the same at every start."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

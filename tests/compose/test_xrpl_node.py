@@ -1,7 +1,5 @@
 """The sandbox's XRP Ledger: strict about what the real one refuses, and spoken to by xrpl-py as if it were one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from decimal import Decimal

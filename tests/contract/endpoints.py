@@ -5,8 +5,6 @@ Nothing is computed, so it catches wrong derivations.
 Names, prices, categories, flavours and listing are the specification's; pools are docs/architecture.md's.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 ALL = ("base", "solana", "stellar", "xrpl-usdc", "xrpl-rlusd", "ethereum")

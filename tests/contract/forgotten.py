@@ -1,7 +1,5 @@
 """What a new endpoint needs beside its declaration, and a sentence for what is not there. The sources are read and not run."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path

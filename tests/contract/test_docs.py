@@ -1,7 +1,5 @@
 """The documents fail a test when they drift from the code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The catalogue and everything derived from it say what the literal table says."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The examples of docs/adding-an-endpoint.md are sold and run as they stand there."""
 
-from __future__ import annotations
-
 import re
 import sys
 import types

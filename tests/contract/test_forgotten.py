@@ -1,7 +1,5 @@
 """An endpoint has all that it needs beside its declaration. What is forgotten is reported, with what to do."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

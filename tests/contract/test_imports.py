@@ -1,7 +1,5 @@
 """What the API process loads, asked of a fresh interpreter."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

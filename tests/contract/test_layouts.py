@@ -1,7 +1,5 @@
 """The documented table of layouts is that of the code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

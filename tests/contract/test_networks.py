@@ -1,7 +1,5 @@
 """Every side of the project has every network, and a new one is a row, a field and its modules, as docs/rails.md says."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import sys

@@ -1,7 +1,5 @@
 """What we publish of ourselves can be read: x402-discover finds every listed call in every document, at its price."""
 
-from __future__ import annotations
-
 from api.discovery.catalogue import documents
 from api.discovery.listing import Listing
 from jobs.catalogue import CATALOGUE

@@ -1,7 +1,5 @@
 """Endpoints of other packages: what is sold, and what is refused with a sentence."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import re
@@ -43,7 +41,7 @@ class Wordless(msgspec.Struct):
 class Recursive(msgspec.Struct):
     """A body that contains itself."""
 
-    inner: Annotated[Recursive | None, doc("More of it.")] = None
+    inner: Annotated["Recursive | None", doc("More of it.")] = None
 
 
 class Unchecked(msgspec.Struct):

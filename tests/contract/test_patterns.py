@@ -1,7 +1,5 @@
 """Regular expressions mean the same on every Python that is supported."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

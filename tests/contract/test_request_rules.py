@@ -1,7 +1,5 @@
 """What requests demand of several fields together stands in their schemas: both refuse the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """`jobs.catalogue.UPDATED` cannot stay behind when something that discovery shows has changed."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime

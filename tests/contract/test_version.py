@@ -1,7 +1,5 @@
 """One version everywhere: of the distributions, the commands, the images and the changelog."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

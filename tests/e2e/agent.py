@@ -1,7 +1,5 @@
 """The host of an agent, whose owner has configured `coinslot mcp`."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Workers of a service whose jobs fail, hold on and are killed when a request asks for it; otherwise they are the real ones."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import re

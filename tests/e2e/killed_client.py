@@ -5,8 +5,6 @@ removal of the payment's file. What was charged is what the chain shows of these
 answered is what was printed: by a command before it was killed, or by `coinslot resume` later.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

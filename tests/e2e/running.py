@@ -1,7 +1,5 @@
 """`python -m compose.serve` as a test sees it: its processes, its settings, its log, and a buyer of its calls."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

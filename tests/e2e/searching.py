@@ -1,7 +1,5 @@
 """Looking for a text in every place where a service leaves something, in every form in which it might lie there."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 import socket

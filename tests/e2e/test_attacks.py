@@ -1,7 +1,5 @@
 """Attacks that need the whole service: raw sockets, its processes, and the chain as the judge of what moved."""
 
-from __future__ import annotations
-
 import base64
 import json
 import secrets

@@ -1,7 +1,5 @@
 """The books of a running service: what they say was received and spent is what recipients got and settlers paid."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import os

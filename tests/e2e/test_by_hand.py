@@ -1,7 +1,5 @@
 """Processes that a person starts, without a keeper."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

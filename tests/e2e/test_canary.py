@@ -1,8 +1,6 @@
 """Nothing of a caller's secrets stays anywhere: unique texts go through everything that can happen to a call, and then every
 place where this service leaves something is searched for them, in every form."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

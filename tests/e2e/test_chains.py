@@ -1,7 +1,5 @@
 """What reads ledgers, bought with the command from the service that scripts/run starts, on its local chains."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

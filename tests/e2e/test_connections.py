@@ -1,7 +1,5 @@
 """Connections that are open and quiet: they last, and are in nobody's way."""
 
-from __future__ import annotations
-
 import http.client
 import resource
 import socket

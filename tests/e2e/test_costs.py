@@ -1,7 +1,5 @@
 """Gas that eats the price, on the running service: what is offered, refused and said meanwhile. It passes by itself."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 import time

@@ -1,7 +1,5 @@
 """`coinslot-ops doctor` beside a running service."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

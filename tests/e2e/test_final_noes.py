@@ -1,7 +1,5 @@
 """Final noes and a fast ledger, as a buyer meets them on the sandbox."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

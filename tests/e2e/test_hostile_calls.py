@@ -1,7 +1,5 @@
 """Input made to hang, crash or crowd out: an answer or a clear refusal for each, and the neighbours served."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any

@@ -1,7 +1,5 @@
 """A buyer that is killed at any step of a call: what was charged is answered after `coinslot resume`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.e2e.killed_client import KilledClient

@@ -1,7 +1,5 @@
 """`coinslot mcp` against a whole service, with the client of the protocol's own library."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The MCP server of the whole service, with the client of the protocol's own library."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

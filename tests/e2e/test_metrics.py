@@ -1,7 +1,5 @@
 """The exporter of a running service: what it counts is what the ledger's journal says."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import urllib.error

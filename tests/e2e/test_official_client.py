@@ -1,7 +1,5 @@
 """The official x402 Python client buys from the running service, and its facilitator client uses our facilitator."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,8 +1,6 @@
 """A service with settings that others do not have: traces, as a collector gets them, a log in JSON, and a browser that does not
 start."""
 
-from __future__ import annotations
-
 import base64
 import json
 import signal

@@ -1,7 +1,5 @@
 """page_delta of `coinslot mcp`: a real browser looks at the sandbox's site, paid with RLUSD on the sandbox's XRP Ledger."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

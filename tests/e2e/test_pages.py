@@ -1,7 +1,5 @@
 """render-pro and web-diff, bought from the service that scripts/run starts, of the sandbox's site."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

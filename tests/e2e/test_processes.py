@@ -3,8 +3,6 @@
 One whose runner is killed is in tests/pages/test_dashboard.py, whose service is not needed any more by then.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

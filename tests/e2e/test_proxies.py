@@ -1,7 +1,5 @@
 """The proxies of compose/proxy in front of the running service, and in front of one that does not run."""
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import json

@@ -1,7 +1,5 @@
 """Requests that no client library sends, over a plain socket."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

@@ -1,7 +1,5 @@
 """The programs in the README and in docs/client.md are run as they stand there."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

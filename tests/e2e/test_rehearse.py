@@ -1,7 +1,5 @@
 """`coinslot-ops rehearse` beside a running service, whose ledgers it knows no better than foreign ones."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """/status of a running service: a call that fails, and one that is refused while its pool has no worker."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`coinslot-ops top` beside a running service."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

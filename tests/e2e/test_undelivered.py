@@ -1,8 +1,6 @@
 """Callers that hang up before they have the answer, and sign a new payment for the same call, as clients do that know no
 payment-identifier."""
 
-from __future__ import annotations
-
 import base64
 import json
 import socket

@@ -1,7 +1,5 @@
 """A container engine, and the services of one compose file in it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 The sandbox's ledgers listen on 127.0.0.1, which in a container is the container itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys

@@ -1,7 +1,5 @@
 """What compose.yaml needs and does not bring: local chains, sites, settings and secrets, as an operator writes them."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -4,8 +4,6 @@ A pod's command, settings, user, read-only root, mounts and memory are what the 
 makes them; its end has to be in order. docs/scaling.md names what only a cluster can show.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

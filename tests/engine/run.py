@@ -4,8 +4,6 @@ stopped. `scripts/image --engine`.
 Local chains and sites run outside of the containers, as others' do (tests/engine/outside.py).
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

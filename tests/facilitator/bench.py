@@ -1,7 +1,5 @@
 """What the facilitator's tests share: payers who sign, a stranger with gas of his own, and a node that fails on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import copy

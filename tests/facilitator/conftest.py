@@ -1,7 +1,5 @@
 """The real facilitator on a real local chain, and people around it."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A chain that makes a block on demand only: what is sent waits in the node's pool, as it does on a real chain."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ class PausedChain(Bench):
         self.flow()
 
     @classmethod
-    def start(cls, var: Path) -> tuple[Chain, PausedChain]:
+    def start(cls, var: Path) -> "tuple[Chain, PausedChain]":
         """A fresh one."""
         process = start_chain(var, node_folders=[ROOT / "var" / "node"])
         return process, cls(process, var)

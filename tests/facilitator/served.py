@@ -1,7 +1,5 @@
 """`python -m facilitator` as it is deployed: asked over HTTP, ended by SIGTERM or killed at any moment."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import os

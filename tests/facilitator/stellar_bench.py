@@ -1,7 +1,5 @@
 """What the tests of the Stellar rail share: a network in this process whose ledgers close quickly, and people on it."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import threading
@@ -35,7 +33,7 @@ class StellarBench:
         self.ledger.fund(self.stranger.public_key, lumens=10_000)
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[StellarBench]:
+    def running(self) -> "Iterator[StellarBench]":
         """Answering, and closing ledgers."""
         threads = [threading.Thread(target=each) for each in (self._serve, self.server.close_ledgers)]
         for thread in threads:

@@ -1,7 +1,5 @@
 """The one balance monitor of all rails, without a node."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """What is offered for gas: enough for the next blocks, and enough more for a node to take it in place of another."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Our encoding of the calls is the ABI's, as web3 has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eth_abi import encode

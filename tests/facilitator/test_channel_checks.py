@@ -1,7 +1,5 @@
 """What `coinslot-ops doctor` says of the chain on which calls are sold by channels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

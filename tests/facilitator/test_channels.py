@@ -1,7 +1,5 @@
 """Channels on a real chain: deposits, claims, refunds, withdrawals, with the facilitator as deployed and a real ledger."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager

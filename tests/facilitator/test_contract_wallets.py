@@ -1,7 +1,5 @@
 """A payer that is a contract is asked whether it signed (ERC-1271)."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a settlement costs is known before it is sent, and one that costs too much of its payment is not sent."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What became of a payment is what the chain shows, and nothing that it does not show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx

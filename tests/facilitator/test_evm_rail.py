@@ -1,7 +1,5 @@
 """Settling on a real chain moves exactly the money that was authorized, once, whoever sends it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Rails beside each other: one that is down is another's business as little as one that is not there."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

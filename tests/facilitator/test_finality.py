@@ -1,8 +1,6 @@
 """What counts as settled: a preconfirmation, a block of the chain, or blocks on top. A node that preconfirms shows receipts of
 blocks that it has not sealed yet, and drops one now and then."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable

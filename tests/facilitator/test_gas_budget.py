@@ -1,7 +1,5 @@
 """Groups that are lost make groups smaller, and in the long run they burn a fixed part of what payments cost."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """Payments that are settled by one transaction: each is answered by its own logs, and none can spoil it for the others."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import time

@@ -1,7 +1,5 @@
 """The journal says after a crash what was sent, whatever the crash did to its last line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Only the log right after AuthorizationUsed proves a payment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER

@@ -1,7 +1,5 @@
 """What is kept in mind of payments is bounded, and what was let go is found on the chain."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import msgspec

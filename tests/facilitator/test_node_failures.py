@@ -1,7 +1,5 @@
 """A node that fails leaves a settlement open: never a success that is none, never a refusal of what may be paid."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One nonce signed twice is two payments, and one settlement is never the other's."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import time

@@ -1,7 +1,5 @@
 """Every property of a payment, set wrong alone, is refused with its own reason, and nothing happens on the chain."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

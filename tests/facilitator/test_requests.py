@@ -1,7 +1,5 @@
 """What is not a facilitator call is 4xx, before any of it is believed."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

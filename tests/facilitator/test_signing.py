@@ -1,7 +1,5 @@
 """Our signatures of transactions are eth_account's, to the byte."""
 
-from __future__ import annotations
-
 from eth_account import Account
 from eth_utils.address import to_checksum_address
 from hypothesis import given

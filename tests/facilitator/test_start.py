@@ -1,7 +1,5 @@
 """A facilitator that could not settle does not start; one that runs survives what it is sent."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

@@ -1,7 +1,5 @@
 """Settling on Stellar moves exactly the money that was authorized, once, whoever sends it."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import time

@@ -1,7 +1,5 @@
 """A payer that is a contract which is deployed with its first payment (ERC-6492), by a factory that the operator has listed."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import Callable
@@ -53,7 +51,7 @@ class Wallet:
     data: bytes
 
     @classmethod
-    def made(cls, bench: Bench, factory: str, code: bytes = b"") -> Wallet:
+    def made(cls, bench: Bench, factory: str, code: bytes = b"") -> "Wallet":
         """One that holds 1 USDC.
 
         Args:

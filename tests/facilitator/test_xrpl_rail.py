@@ -1,7 +1,5 @@
 """The XRPL rail on a ledger that closes by itself: a payment is one transaction, and only the ledger's word counts."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator

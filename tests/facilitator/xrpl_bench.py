@@ -1,7 +1,5 @@
 """What the tests of the XRPL rail share: a ledger that closes quickly, with a node that fails on demand, and payers."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import threading

@@ -1,7 +1,5 @@
 """Calls an endpoint as its callers do: with a JSON body, for a JSON answer."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

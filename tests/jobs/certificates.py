@@ -1,7 +1,5 @@
 """Certificates that no library makes: parts of good ones replaced, and signed again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from cryptography.hazmat.primitives import hashes, serialization

@@ -3,8 +3,6 @@
 The RSA key is the one of RFC 7520 section 3.4, whose private exponent everybody knows.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

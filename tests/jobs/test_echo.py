@@ -1,7 +1,5 @@
 """echo says back exactly what it was sent."""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

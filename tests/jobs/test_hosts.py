@@ -2,8 +2,6 @@
 
 The list of bad inputs, with what becomes of each on the network: tests/workers/egress/test_bad_inputs.py."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

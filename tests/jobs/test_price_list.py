@@ -1,7 +1,5 @@
 """What is sold, and at which prices, by the settings; and the sentence for each slip in them."""
 
-from __future__ import annotations
-
 import os
 import re
 from datetime import datetime

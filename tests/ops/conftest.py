@@ -1,7 +1,5 @@
 """A queue and a mirror on real Redis, and what workers and the API put there."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

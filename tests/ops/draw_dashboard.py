@@ -6,8 +6,6 @@ The last argument is how many minutes to show. It needs matplotlib, which the en
 (var/bench-venv). Grafana draws the same series in its own way.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

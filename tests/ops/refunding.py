@@ -1,7 +1,5 @@
 """Shops on the sandbox's ledgers, whose owners sign and send what a plan of refunds proposes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import secrets

@@ -1,7 +1,5 @@
 """The table of series in docs/metrics.md, and what an answer of the exporter says, for tests to compare."""
 
-from __future__ import annotations
-
 import re
 import urllib.request
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The books, from the transitions of a real ledger: nothing is lost, nothing is doubled, and every sum is exact."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import json

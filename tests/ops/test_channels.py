@@ -1,7 +1,5 @@
 """What operators see of payment channels, from rows of a real ledger."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import time

@@ -1,7 +1,5 @@
 """What processes count is added up, also when they are killed, and costs the call nothing that it could fail of."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

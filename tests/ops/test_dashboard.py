@@ -1,7 +1,5 @@
 """Dashboard and alert rules ask for series that there are, with labels that these have."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

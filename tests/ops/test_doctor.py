@@ -1,7 +1,5 @@
 """What the operator's command says where no service has to run. Beside one it is tried in tests/e2e/test_doctor.py."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The exporter as a process: a port that is another's, and sources that do not answer."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The guard lets looking through, for who knows the password, and nothing else."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """What `coinslot-ops new-endpoint` writes can be installed, and its test passes as it is."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

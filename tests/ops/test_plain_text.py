@@ -1,7 +1,5 @@
 """No text that reaches the dashboard can become HTML."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The mirror shows the queue as it is: RQ's own classes, which rq-dashboard uses, read it."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

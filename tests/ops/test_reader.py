@@ -1,7 +1,5 @@
 """rq-dashboard reads the mirror as a Redis user that can change nothing: every page works, and every button would fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

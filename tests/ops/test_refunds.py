@@ -1,7 +1,5 @@
 """Refunds, from a payment that FAILED to its end: planned, signed by the owner on a local ledger, and closed. Never twice."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

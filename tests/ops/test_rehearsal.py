@@ -1,7 +1,5 @@
 """What a rehearsal says of receipts, balances and settings: each fault has its sentence."""
 
-from __future__ import annotations
-
 import dataclasses
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`coinslot-ops rotate-key`: the files, before and after, and when something is in the way."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the operator reads of the cost of settlements. Beside a running service: tests/e2e/test_costs.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

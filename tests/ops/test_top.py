@@ -1,7 +1,5 @@
 """`coinslot-ops top` shows calls that were charged and failed, as workers left them in the ledger."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

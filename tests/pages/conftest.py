@@ -1,7 +1,5 @@
 """The whole service and Debian's browser, without a window, over its pages."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

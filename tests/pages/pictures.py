@@ -3,8 +3,6 @@
 Those of the dashboard, too, when its address and the file of its password follow. It shows what the service has done by then.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ The commands run on a pseudo-terminal, on the sandbox of that file; what they wr
 status line a scripted server takes the sandbox's place: it says that the payment is settled and the answer not there yet.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """The pages in a real browser: wide and narrow, light and dark, with keyboard and without script."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

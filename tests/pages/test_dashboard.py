@@ -1,7 +1,5 @@
 """The dashboard of the queues in a browser: what it shows of real jobs, and that nobody's text runs in it."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

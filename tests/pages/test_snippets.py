@@ -1,7 +1,5 @@
 """The programs that a page shows are run as they stand there, against the installation that shows them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -5,8 +5,6 @@
 `--held-out` scores the cases that are set aside. `--record` keeps the scores in tests/quality/scores.json, once per release.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """approval-safety: honest tokens that are called copies, copies that are found, and what is recommended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

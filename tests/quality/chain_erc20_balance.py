@@ -1,7 +1,5 @@
 """chain/erc20-balance: balances of tokens of every kind, and what their symbols hide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,8 +1,6 @@
 """faker: how many methods give at least half of the distinct values that faker-js gives in 1,000 draws, in two seeds; and
 people whose names belong together."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """json-repair: documents with one defect each come back with their value. Other documents and defects are set aside."""
 
-from __future__ import annotations
-
 import html
 import json
 import random

@@ -1,7 +1,5 @@
 """jwt-verify: good tokens are valid, and each way to spoil one makes it invalid."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

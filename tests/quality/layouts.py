@@ -3,8 +3,6 @@
 The text is marked in the source: `[[` and `]]` enclose what belongs to it and are removed from the page.
 """
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

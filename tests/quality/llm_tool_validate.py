@@ -1,7 +1,5 @@
 """llm-tool-validate: arguments as models write them fit after coercion, and what has another meaning is left."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """pii-redact: what is found in the words of people and programs, and what stays in them."""
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib

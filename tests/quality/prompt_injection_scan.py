@@ -3,8 +3,6 @@
 The open cases are the tables of the unit tests, which also train the model.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path

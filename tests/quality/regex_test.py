@@ -1,7 +1,5 @@
 """regex-test: the check before the payment says what V8 says of a pattern, and the matches are those of V8's own loop."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """render-pro: the words of pages of each kind, on the layouts of tests/quality/layouts.py, of which none is set aside; and
 walls of bot filters, which are no pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lxml.html import fromstring

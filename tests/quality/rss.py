@@ -1,7 +1,5 @@
 """rss: the fields of one article, in feeds of every format, whole and broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from jobs.rss.reading import read

@@ -8,8 +8,6 @@ opens no socket, gives the same score again, and takes a minute at most. Its cas
 at the first part. Nobody looks at the part set aside, `held_out`, before the rules are written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ssl-info: names, chains and lint, judged by libraries of other people: service-identity and cryptography's verifier."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """How well the main text is found, on pages of each kind, written here. `python -m tests.quality.test_extraction` prints it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from statistics import mean

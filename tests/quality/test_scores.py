@@ -1,7 +1,5 @@
 """`scripts/quality` scores every endpoint that it names."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.quality.scorer import endpoints, measures_of

@@ -1,7 +1,5 @@
 """Transactions of Alice on Base, to be explained, and the tokens that move in them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import eth_abi

@@ -3,8 +3,6 @@
 A case is right when its sentence begins as it should and no signal is missing or too many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What moved: swaps, what is none, and ether out of a swap."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tests.jobs.tx_explain.receipts import ALICE, BOB, NOBODY, ROUTER, USDC, WETH, moved

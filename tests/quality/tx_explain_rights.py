@@ -1,7 +1,5 @@
 """Rights, reverts, and what is often part of a theft."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jobs.ports.chains import Reverted

@@ -1,7 +1,5 @@
 """wallet-doctor: whether a wallet can pay, by itself and by x402, and what it lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """web-diff: lines that are the same but for numbers and dates, and lines that are not; texts that are to be ignored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jobs.engines.page.ignoring import Ignore, compared_lines

@@ -1,7 +1,5 @@
 """webhook-sig-verify: what the senders' own packages sign is valid, and nothing that differs by one character is."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 

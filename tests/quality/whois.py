@@ -1,7 +1,5 @@
 """whois: what a text says of a name: free, taken, or nothing because the server refused or failed."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """x402-discover: the paid calls of manifests of many shapes, and none where nothing is sold."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """xrpl-wallet-watch: tokens that pass for RLUSD, and those that do not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """youtube: which video an address names, over every host, scheme and form."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Memory that was freed is used again, instead of being given back and asked for anew."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """An answer opens for its payment, its endpoint and its installation, and a secret one for its payment's signature, too."""
 
-from __future__ import annotations
-
 import itertools
 
 import msgspec

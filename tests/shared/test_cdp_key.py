@@ -1,7 +1,5 @@
 """Tokens for Coinbase's facilitator, and the files that their keys come in."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

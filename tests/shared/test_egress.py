@@ -1,7 +1,5 @@
 """The settings of outgoing connections: what they mean, which forms are refused, and what production refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 import ipaddress
 from datetime import UTC, datetime

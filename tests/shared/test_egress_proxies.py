@@ -1,7 +1,5 @@
 """The file of the proxies: what it means, and that no error shows what it holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

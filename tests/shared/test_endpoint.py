@@ -1,7 +1,5 @@
 """A wrong declaration is refused when it is declared."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

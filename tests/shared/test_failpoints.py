@@ -1,7 +1,5 @@
 """A failpoint kills the process where the setting says, and does nothing otherwise."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

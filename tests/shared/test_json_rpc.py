@@ -1,7 +1,5 @@
 """What counts as an answer to a JSON-RPC call, and what is never shown of a node."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The buckets of the ledger's keys."""
 
-from __future__ import annotations
-
 import pytest
 
 from shared.ledger.keys import (

@@ -1,7 +1,5 @@
 """Whatever goes wrong with a caller's request, a log does not quote it."""
 
-from __future__ import annotations
-
 import json
 import logging
 import subprocess

@@ -1,7 +1,5 @@
 """Scripts are loaded with all that they name, and are given all that they name, or it is noticed at once."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a process may use is what its container may."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

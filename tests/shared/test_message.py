@@ -1,7 +1,5 @@
 """A job travels as an ordinary Dramatiq message that only our workers can read."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import time

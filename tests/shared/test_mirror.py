@@ -1,7 +1,5 @@
 """What workers report to the dashboard about a payment does not show whose wallet it was."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Prices are exact."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """An outcome is the same before and after it travelled."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The time of the queue's server, from what it answered."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

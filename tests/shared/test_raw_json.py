@@ -1,7 +1,5 @@
 """What is known of JSON before and after it is decoded: its depth, and whether a number may overflow."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

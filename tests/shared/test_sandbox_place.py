@@ -1,7 +1,5 @@
 """What `scripts/run` left for its operator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The scheduling hints that processes give to Linux."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

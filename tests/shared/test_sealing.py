@@ -1,7 +1,5 @@
 """What is sealed opens with the same key for the same purpose, and in no other way."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Slips in the names of settings."""
 
-from __future__ import annotations
-
 import pytest
 
 from shared.process.setting_names import read_settings

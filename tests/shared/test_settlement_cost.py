@@ -1,7 +1,5 @@
 """The one rule by which API and facilitator judge whether a price is worth its settlement."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from hypothesis import given

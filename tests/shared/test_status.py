@@ -1,7 +1,5 @@
 """What processes count for /status adds up to what one would have counted, and its times and windows are as they say."""
 
-from __future__ import annotations
-
 import math
 
 import msgspec

@@ -1,7 +1,5 @@
 """Traces: what they never show, and that without the switch there is nothing of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

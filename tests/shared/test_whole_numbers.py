@@ -1,7 +1,5 @@
 """Numbers that are integers, however they are written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

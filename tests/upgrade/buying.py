@@ -1,7 +1,5 @@
 """The calls of a run over two versions: what is bought, and what is wrong with the answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

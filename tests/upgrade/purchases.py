@@ -1,7 +1,5 @@
 """Signed payments on every rail, as tests/chaos/caller.py sends them, and what the chains say of them."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json
@@ -79,7 +77,7 @@ class Shop:
         """One of somebody who has no money."""
         return self.purchase(Rail.BASE, "echo", signer=EvmSigner(PrivateKey().secret, network="eip155:8453"))
 
-    def channel(self) -> Channel:
+    def channel(self) -> "Channel":
         """A channel of the sandbox's wallet on Base."""
         accepts = self._quote("echo").challenge.accepts
         offer = next(one for one in accepts if one.scheme == evm_channel.SCHEME)

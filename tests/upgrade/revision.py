@@ -1,7 +1,5 @@
 """The processes of a version, over servers and chains that stay: started, killed, and replaced one after the other."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -5,8 +5,6 @@ then restarts one process after the other, in both directions, while calls are m
 Chains, sites and queue stay as compose/embedded.py starts them. The ledger's server is restarted between versions.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import dataclasses

@@ -1,7 +1,5 @@
 """Processes are started from where a link leads at their start, and keep that place."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

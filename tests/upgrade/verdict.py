@@ -1,7 +1,5 @@
 """What is wrong after a run over two versions, by the chains, the ledger and the callers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 

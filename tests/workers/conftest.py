@@ -1,7 +1,5 @@
 """What several files of tests share: the sandbox's upstreams, and a warm child."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

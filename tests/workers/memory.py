@@ -1,7 +1,5 @@
 """How much memory this process takes at the most, from /proc."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Servers in threads, on loopback addresses, that do what a test tells them to."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A job ends as one stored answer and one reply, and nothing of what the caller sent is left lying about."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import logging

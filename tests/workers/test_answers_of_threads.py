@@ -1,7 +1,5 @@
 """One answer store, several threads: a worker of more than one queue has a consumer thread for each."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import redis

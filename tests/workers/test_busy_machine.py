@@ -5,8 +5,6 @@ In CI the machine is a little busy and the calls are few. The whole trial takes 
     BUSY_PROCESSES=16 BUSY_CALLS=500 BUSY_LIMIT_S=1800 python -m pytest --timeout 2000 tests/workers/test_busy_machine.py
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """YouTube's captions over real connections, from a YouTube that does what a test tells it to."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

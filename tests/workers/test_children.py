@@ -1,7 +1,5 @@
 """Real child processes: whatever happens to one, the pool is whole again and nothing is left behind."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import os

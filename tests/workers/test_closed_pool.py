@@ -1,7 +1,5 @@
 """A worker whose only upstream turns it away says so to every API process."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Iterator

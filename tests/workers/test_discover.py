@@ -1,7 +1,5 @@
 """x402-discover over real connections and real children: the sandbox's shops, and servers that do their worst."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """dns by way of real name servers: those that know, those that lie, and those that never answer."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import time

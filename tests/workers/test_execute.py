@@ -1,7 +1,5 @@
 """One call of one handler ends as an outcome, and a failure never tells what the caller sent."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What is kept, for how long, and what goes first."""
 
-from __future__ import annotations
-
 from workers.adapters.expiring_cache import ExpiringCache
 
 

@@ -1,7 +1,5 @@
 """Whose turn it is, with a clock that stands until a test moves it."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """A worker reports its jobs to the dashboard, and no failure of the mirror reaches a job."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """Observations: whose they are, which one counts, how long and how much of them is kept. On a real Redis, both ways."""
 
-from __future__ import annotations
-
 import dataclasses
 import secrets
 import time

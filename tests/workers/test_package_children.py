@@ -1,7 +1,5 @@
 """What a package's endpoints calculate runs in children, which load no package: their fork server has."""
 
-from __future__ import annotations
-
 from shared import outcome
 from shared.outcome import Ok
 from tests.packages import Environment, environment

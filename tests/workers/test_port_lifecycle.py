@@ -1,7 +1,5 @@
 """Ports that are started, checked and closed in a thread of their own, and what a worker then knows of them."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """A worker of the chain pool loads what its first calls need, and no other worker does."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

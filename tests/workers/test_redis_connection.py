@@ -1,7 +1,5 @@
 """Every kind of address that the settings take leads to Redis, for the workers' clients and for the API's."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Regular expressions in real children: V8 within the limits of a process, and patterns that it does not stop by itself."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A worker whose connection to the ledger breaks sends its results again, and nothing counts twice."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator, Sequence

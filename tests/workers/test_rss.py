@@ -1,7 +1,5 @@
 """rss as a worker runs it: real servers, the guarded client, real children, and a listener that nobody may reach."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Iterator
 from dataclasses import replace

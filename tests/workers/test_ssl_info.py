@@ -1,7 +1,5 @@
 """ssl-info as it runs: the sandbox's servers, a real child, and a clock that can be set."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

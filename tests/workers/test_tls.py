@@ -1,7 +1,5 @@
 """Handshakes with real servers, whatever they do; and that nothing else is connected to."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

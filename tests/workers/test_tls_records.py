@@ -1,7 +1,5 @@
 """What a server sends in the clear, however it is cut into pieces."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

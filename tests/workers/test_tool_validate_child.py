@@ -1,7 +1,5 @@
 """llm-tool-validate in a real child: whatever a schema costs, the child ends in time, and the next call is answered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

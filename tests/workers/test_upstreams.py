@@ -1,7 +1,5 @@
 """Few calls at a time to each upstream, and none while it has had enough."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

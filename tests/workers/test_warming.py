@@ -1,7 +1,5 @@
 """A child cannot open a file: what it runs must have been loaded before it was forked, or its answers change silently."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """WHOIS over real sockets: servers that answer, stall, lie, flood and lead inside."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

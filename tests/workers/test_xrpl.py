@@ -1,7 +1,5 @@
 """xrpl-wallet-watch over HTTP: a wallet on the sandbox's ledger, and nodes that lie, stall or lack history."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

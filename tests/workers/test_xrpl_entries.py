@@ -1,7 +1,5 @@
 """Entries of `account_tx` in the shapes that xrpl.org documents, read as they concern one account. The values are our own."""
 
-from __future__ import annotations
-
 import contextlib
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """What TLS servers do, right and wrong."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

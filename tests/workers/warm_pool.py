@@ -1,7 +1,5 @@
 """Children whose fork server has loaded everything, as a worker's have when it takes its first job."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The browser of a worker process: an event loop in its own thread, with the pool of browsers and their proxy."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -1,7 +1,5 @@
 """Calculations in child processes."""
 
-from __future__ import annotations
-
 import time
 
 from shared import outcome

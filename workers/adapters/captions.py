@@ -7,8 +7,6 @@ instead; a URL that lies there already is used as it is.
 Of several tracks with the same language and kind (a commentary, say) the library keeps the last one.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -134,7 +132,7 @@ class YouTubeCaptions:
 
 
 def _fetched(
-    adapter: _GuardedAdapter, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int]
+    adapter: "_GuardedAdapter", video_id: str, choose: Callable[[Sequence[CaptionTrack]], int]
 ) -> CaptionedVideo:
     session = Session()
     session.trust_env = False

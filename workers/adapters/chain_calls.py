@@ -1,7 +1,5 @@
 """How a read of jobs/ports/chains.py goes out as JSON-RPC, and what its result has to look like."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

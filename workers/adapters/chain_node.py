@@ -1,7 +1,5 @@
 """One node of a chain: a read is its answer alone, at one block, on the right chain."""
 
-from __future__ import annotations
-
 import logging
 import ssl
 import time
@@ -32,7 +30,7 @@ log = logging.getLogger(__name__)
 class Behind(UpstreamFailed):
     """The node's newest block is much older than one that another node has shown."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: "Node") -> None:
         super().__init__(f"{node.name} is behind the others.", reason="block_not_found")
         self.node = node
 

@@ -13,8 +13,6 @@ What was asked is well formed, so a node that calls it invalid (-32602) is wrong
 blocks whose state it has dropped, too. A node's words are compared here and go no further.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

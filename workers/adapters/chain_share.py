@@ -1,7 +1,5 @@
 """A chain whose nodes are slow leaves threads to the other chains that are read: all of them share the threads of one pool."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import threading

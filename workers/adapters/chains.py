@@ -5,8 +5,6 @@ calls, is of another chain, lags, or does not have the block. What the chain its
 Where a node has pruned the state, or does not know a transaction, the others are asked before that is said.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 The cache serves DNS lookups only. Connections always resolve their host anew (workers/egress/resolver.py).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A cache of what other systems answered: each answer has a lifetime, and all of them together have a limit."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

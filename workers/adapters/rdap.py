@@ -1,7 +1,5 @@
 """RDAP over HTTP: the servers of the bootstrap file and no others, with five seconds for the whole exchange."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 

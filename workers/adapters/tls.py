@@ -4,8 +4,6 @@ OpenSSL does not use the socket. It gets the bytes that arrived, so every wait e
 more than `MAX_BYTES`.
 """
 
-from __future__ import annotations
-
 import contextlib
 from functools import cached_property
 from pathlib import Path
@@ -99,7 +97,7 @@ class _Attempt:
         self._socket = connector.connect(host, port, deadline=deadline)
         self._address, _ = self._socket.target
 
-    def __enter__(self) -> _Attempt:
+    def __enter__(self) -> "_Attempt":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -3,8 +3,6 @@
 TLS 1.2 and older send certificates unencrypted. TLS 1.3 sends only the first message so, which names the cipher.
 """
 
-from __future__ import annotations
-
 import functools
 import ssl
 from collections.abc import Iterator, Mapping

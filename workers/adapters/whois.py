@@ -1,7 +1,5 @@
 """WHOIS over TCP: one query per connection, with five seconds for the whole exchange."""
 
-from __future__ import annotations
-
 import re
 import socket
 import time

@@ -3,8 +3,6 @@
 An answer comes from one node, and from validated ledgers of the configured network alone.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar

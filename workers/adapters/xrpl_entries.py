@@ -4,8 +4,6 @@ Sources: xrpl.org, "account_tx", "account_lines", "Transaction Metadata", "Parti
 READ_ERRORS for what is malformed.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal, InvalidOperation
 from typing import Any

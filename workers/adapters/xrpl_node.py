@@ -1,7 +1,5 @@
 """One node of the XRP Ledger. Its answers are checked, and its own words are never shown to a caller."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -6,8 +6,6 @@ targets that are attached before their first request, `Runtime.terminateExecutio
 Messages are JSON with a zero byte behind each. A message with a `sessionId` is of one target: a page, a frame or a worker.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -8,8 +8,6 @@ There is no `--no-sandbox`, and no option of Playwright's list that weakens a bo
 `--disable-hang-monitor`, `--disable-ipc-flooding-protection`, `--enable-unsafe-swiftshader`.
 """
 
-from __future__ import annotations
-
 FIRST_PORT = 3128
 """Inside the namespace. The page in the first slot has this port as its proxy, the next one the next port."""
 

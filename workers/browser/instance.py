@@ -1,7 +1,5 @@
 """One running browser: its processes, the connection to it, and the slots of its pages."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Sequence
@@ -61,7 +59,7 @@ class RunningBrowser:
     @classmethod
     async def start(
         cls, program: Path, proxy: Proxy, *, slots: int, agent: str, authorities: Sequence[str]
-    ) -> RunningBrowser:
+    ) -> "RunningBrowser":
         """Start a browser and wait until it answers.
 
         Args:

@@ -15,8 +15,6 @@ Chromium's own sandbox stays on: it needs an unprivileged user, and no option th
 Standard library only: it is started for each browser with `python -I -S`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import json

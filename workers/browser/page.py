@@ -5,8 +5,6 @@ the same bounds as the page. Events are of the whole context; only the document 
 its loader's id.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A browser is replaced after a crash of a page, the watchdog's kill, a context th
 instance.MAX_JOBS jobs. It shows its open pages to their end while the next one already gets the new jobs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

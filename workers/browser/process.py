@@ -1,7 +1,5 @@
 """A browser's processes, seen from the worker: how they are started, and how they end."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

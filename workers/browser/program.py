@@ -1,7 +1,5 @@
 """Finds the browser: Chromium's headless shell, or another Chromium that an operator names."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -5,8 +5,6 @@ what the page only waits for, so an ordinary page takes as long as its requests.
 of the time of `load + 2 s`. Where it does not end (a script without end, polling), the page is read after SETTLE_S.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Pictures of a page."""
 
-from __future__ import annotations
-
 import base64
 import time
 from typing import Any, Literal

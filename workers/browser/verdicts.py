@@ -1,7 +1,5 @@
 """What it means when there is no page to read: from the browser's errors and the proxy's refusals to failures of the port."""
 
-from __future__ import annotations
-
 from shared.outcome import UNAVAILABLE, BlockedAddress, JobFailure, Unavailable, UpstreamFailed
 from workers.browser.page import Page, host_of
 from workers.egress.allowance import REASONS, Job

@@ -1,7 +1,5 @@
 """What each child gives up, right after it was forked."""
 
-from __future__ import annotations
-
 import os
 import platform
 import resource
@@ -41,7 +39,7 @@ class Confinement:
     _memory_bytes: int
 
     @classmethod
-    def prepared(cls) -> Confinement:
+    def prepared(cls) -> "Confinement":
         """Confine this process, the fork server, and prepare the rest for its children."""
         memory_bytes = data_bytes(os.getpid()) + MEMORY_BYTES
         layers = confine_server()

@@ -1,7 +1,5 @@
 """Linux's system calls that Python does not offer. Each raises OSError."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -3,8 +3,6 @@
 The rules are none: what a kernel's version can refuse is refused altogether. `stat` is not among it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -1,7 +1,5 @@
 """Which layers hold on this machine."""
 
-from __future__ import annotations
-
 import msgspec
 
 from workers.confinement.landlock import SINCE_SCOPES, SINCE_TCP

@@ -1,7 +1,5 @@
 """What the fork server gives up for all its children, after it has loaded everything: files cannot be opened afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 

@@ -1,7 +1,5 @@
 """The limits of one job that uses the proxy, and the requests that it was refused."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """TCP connections to hosts that callers name. No other module makes them."""
 
-from __future__ import annotations
-
 import errno
 import ipaddress
 import socket

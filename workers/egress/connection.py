@@ -1,7 +1,5 @@
 """A connected socket that knows where it leads."""
 
-from __future__ import annotations
-
 import socket
 
 

@@ -1,7 +1,5 @@
 """What is left until a deadline, for the next operation of a socket."""
 
-from __future__ import annotations
-
 import time
 
 

@@ -1,7 +1,5 @@
 """Decodes a response's body while it arrives, so that neither the sent nor the decoded body exceeds its limit."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any

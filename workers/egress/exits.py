@@ -4,8 +4,6 @@ The first exit is the direct one, unless proxies are always used. A site that re
 and keeps it for REMEMBER_S. After the last exit comes the first one. The policy judges every address before, whatever the exit.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time
@@ -73,7 +71,7 @@ class Exits:
         """Whether connections may leave without a proxy."""
         return None in self._exits
 
-    def route(self, site: str) -> Route:
+    def route(self, site: str) -> "Route":
         """The route of one call to a site."""
         with self._lock:
             return Route(self, site, self._place(site))
@@ -93,7 +91,7 @@ class Exits:
                 if len(self._places) > MOST_SITES:
                     del self._places[next(iter(self._places))]
 
-    def refused(self, route: Route) -> bool:
+    def refused(self, route: "Route") -> bool:
         """Move a site that refuses what comes by the route's exit. Returns whether the route has another exit then."""
         others = [number for number in self._order(route.number) if number != route.number]
         if not others:

@@ -4,8 +4,6 @@ What callers' hosts do decides nothing: a caller who names slow domains stops no
 ours, which any of them answers from memory, and the kernel is asked for a route, for which no packet is sent.
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 httpcore speaks HTTP/1.1 on a connection that this module makes. It does not resolve names, follow redirects or decode bodies.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl
@@ -179,7 +177,7 @@ def _request(
     return httpcore.Request(method, target, headers=headers, content=content or b"")
 
 
-def _answer(stream: _Stream, request: httpcore.Request, url: PublicUrl, limit_bytes: int, *, follows: bool) -> Page:
+def _answer(stream: "_Stream", request: httpcore.Request, url: PublicUrl, limit_bytes: int, *, follows: bool) -> Page:
     """The response. The body of a redirect that is followed is not read: it may be endless."""
     with httpcore.HTTP11Connection(request.url.origin, stream) as connection:
         response = connection.handle_request(request)

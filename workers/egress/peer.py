@@ -1,7 +1,5 @@
 """One side of a connection through the proxy: HTTP with h11, limits and a byte count."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
@@ -99,7 +97,7 @@ class Peer:
         data, _ = self._http.trailing_data
         return data
 
-    async def pour(self, into: Peer) -> None:
+    async def pour(self, into: "Peer") -> None:
         """Copy all bytes, to the end."""
         while data := await self.read():
             await into.write(data)

@@ -4,8 +4,6 @@ Python's `ipaddress.is_global` cannot replace them: on 3.11.7 it calls 64:ff9b::
 and 192.88.99.1 global (measured).
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable
 

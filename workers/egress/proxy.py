@@ -11,8 +11,6 @@ one step. HTTP is parsed and written anew on both sides, one request per connect
 where a request ends. A CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Resolves names to addresses that the policy allows. It asks only the DNS: no /etc/hosts, no search domain."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import socket
@@ -152,7 +150,7 @@ def _response_without_records(
     raise UpstreamFailed("The name servers failed to answer.", reason="servfail") from None
 
 
-def _system_servers() -> list[_Server]:
+def _system_servers() -> "list[_Server]":
     try:
         found = dns.resolver.Resolver().nameservers
     except dns.resolver.NoResolverConfiguration:  # every query fails then, but the worker runs

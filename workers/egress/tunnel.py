@@ -4,8 +4,6 @@ A proxy is given an address that was resolved and judged here, never a name. The
 is not judged: it may be this machine's.
 """
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import re

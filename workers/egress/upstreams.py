@@ -12,8 +12,6 @@ result shows that the upstream works; an exception that is no UpstreamFailed sho
 The limits are per process: n processes make n times as many calls.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import threading

@@ -4,8 +4,6 @@ A name may be a pointer of two bytes to a name of 127 labels. dnspython builds e
 (measured).
 """
 
-from __future__ import annotations
-
 import dns.rdatatype as of
 
 MAX_LABELS = 30_000

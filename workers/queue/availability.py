@@ -1,7 +1,5 @@
 """Reports to the API that a consumer lives and cannot run jobs (api/pools.py reads the reports)."""
 
-from __future__ import annotations
-
 from redis.exceptions import ResponseError
 
 from shared.queue.streams import GROUP, RENEW_MS, SILENT_MS, stream_key, unavailable_key

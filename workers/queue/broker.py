@@ -8,8 +8,6 @@ There are no delay queues: a job of a waiting caller is never delayed. Delivery 
 message that its consumer has not renewed for `LEASE_MS`, so a job may run twice; the first result wins (workers/answers.py).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection
 from functools import partial

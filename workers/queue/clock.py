@@ -1,7 +1,5 @@
 """Measures the queue's clock, and notes for operators when this machine's is another."""
 
-from __future__ import annotations
-
 import os
 import time
 

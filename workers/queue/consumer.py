@@ -1,8 +1,6 @@
 """The consumer of one queue. It reads messages, renews the leases on those that run, claims those of dead consumers, and sends
 the replies of finished messages with their acknowledgements, many in one write."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

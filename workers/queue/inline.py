@@ -1,7 +1,5 @@
 """Runs messages in the thread that read them, and decides how many are read together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dramatiq

@@ -1,7 +1,5 @@
 """Results on their way out: stored in the ledger, then sent to who waits for them, in the write that ends their messages."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any

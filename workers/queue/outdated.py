@@ -1,8 +1,6 @@
 """What a worker does with a message that only a worker of another version can run: it leaves it to others, and fetches nothing
 for a while, so that one of them gets it. Where there is none, the pool is not sold meanwhile."""
 
-from __future__ import annotations
-
 import logging
 import time
 from typing import Any

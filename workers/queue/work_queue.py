@@ -1,7 +1,5 @@
 """Passes messages from the thread that reads a queue to the threads that run them, in C instead of Python."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

@@ -1,7 +1,5 @@
 """Reads the pinned packages."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 When all servers listen, it writes one line of JSON to stdout: the settings that lead to them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

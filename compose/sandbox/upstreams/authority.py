@@ -1,7 +1,5 @@
 """A certificate authority for one sandbox, and the certificates that it makes, good and bad."""
 
-from __future__ import annotations
-
 import datetime
 import ssl
 import tempfile
@@ -37,7 +35,7 @@ class Identity:
         """The leaf."""
         return self.chain[0]
 
-    def showing(self, *chain: x509.Certificate) -> Identity:
+    def showing(self, *chain: x509.Certificate) -> "Identity":
         """The same leaf with other certificates beside it."""
         return replace(self, chain=[self.certificate, *chain])
 
@@ -75,7 +73,7 @@ class Authority:
         self,
         common_name: str = "Coinslot Sandbox Root",
         *,
-        issuer: Authority | None = None,
+        issuer: "Authority | None" = None,
         key: Key | None = None,
         path_length: int | None = None,
         constraints: x509.NameConstraints | None = None,

@@ -15,8 +15,6 @@ coinslot-12  the caption document is not XML
 coinslot-13  private
 """
 
-from __future__ import annotations
-
 import asyncio
 import html
 import json

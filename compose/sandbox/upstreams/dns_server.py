@@ -1,7 +1,5 @@
 """A server for DNS messages over UDP and TCP. A function from message to messages gives the answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

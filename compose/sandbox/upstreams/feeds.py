@@ -1,7 +1,5 @@
 """https://feeds.example.com:8443: a feed of each kind, a feed that has moved, and a page that is not a feed."""
 
-from __future__ import annotations
-
 from aiohttp import web
 
 from compose.sandbox.upstreams.place import Place, document

@@ -4,8 +4,6 @@ root it answers itself: workers ask for its name servers to see whether this one
 When the system's servers do not answer, it answers SERVFAIL.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import dns.asyncquery

@@ -1,7 +1,5 @@
 """https://site.example.com:8443: pages of the kinds that a browser is needed for, and an ordinary article."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The place of a sandbox's upstreams: their loopback address, the names that lead to it, and the settings for both."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """https://rdap.registry.example.net:8443: the RDAP server of .app and .biz, and the bootstrap file that names it."""
 
-from __future__ import annotations
-
 import json
 
 from aiohttp import web

@@ -1,7 +1,5 @@
 """Two sites that sell calls over x402: a small one, and one that publishes its offers in every known form."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

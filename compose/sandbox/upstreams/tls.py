@@ -1,7 +1,5 @@
 """TLS servers with good and bad certificates of every kind. The requested name (SNI) selects the certificate."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import ssl

@@ -1,7 +1,5 @@
 """WHOIS servers of a sandbox: IANA's, a registry's, a registrar's, and one that refuses because of too many questions."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The settler account: it numbers, signs and sends all transactions of an EVM rail."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,8 +1,6 @@
 """ABI encoding of the calls and events of settlements (EIP-3009, ERC-20, ERC-1271, Multicall3) and of the channels' contract,
 and of what these answer, without a contract object."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

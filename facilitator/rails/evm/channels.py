@@ -4,8 +4,6 @@ It signs nothing for a receiver. The contract lets anybody send these calls, so 
 channels of our own recipient are relayed, and only what the node says would succeed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

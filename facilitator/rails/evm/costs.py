@@ -3,8 +3,6 @@
 It is the gas of one payment at the price of the moment, with what the chain takes for data on L1.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque

@@ -5,8 +5,6 @@ the very next log, Transfer(from, to, value). Only that next log proves *this* p
 transaction may belong to another payment. A used nonce alone proves nothing, because cancelAuthorization also uses it up.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """When a receipt counts: at once, when its block is the chain's, or when more blocks are on top of that."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class Finality:
     blocks: int = 0
 
     @classmethod
-    def parse(cls, text: str) -> Finality:
+    def parse(cls, text: str) -> "Finality":
         """Read ``preconfirmed``, ``included`` or a number of blocks. Raises ValueError."""
         if text in (PRECONFIRMED, INCLUDED):
             return cls(is_before_blocks=text == PRECONFIRMED)

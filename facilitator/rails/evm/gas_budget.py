@@ -1,7 +1,5 @@
 """How many payments a group may have: what it would burn if it failed must stay small beside what payments cost."""
 
-from __future__ import annotations
-
 from facilitator.rails.evm.simulation import MEMBER_GAS
 
 GROUP_GAS = 50_000

@@ -4,8 +4,6 @@ Arrived -> checked, all that have arrived with one request -> sent, all that are
 payment is sent at once and directly. Payments that could spoil a group for others are isolated, and sent last.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """The transactions that were sent and have no known end: the account adds them, and the watcher takes them out."""
 
-from __future__ import annotations
-
 import asyncio
 
 from facilitator.rails.evm.transaction import Payment, Sent

@@ -1,7 +1,5 @@
 """Payments that are sent by themselves and last: what their payers' code does must not affect others."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from functools import partial

@@ -4,8 +4,6 @@ One line of JSON for each form of a transaction, synced before it is sent. The c
 or has in addition, costs no money, because the token takes an authorization once. So a line that cannot be read is left out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -69,7 +67,7 @@ class Journal:
             os.close(self._file)
             self._file = None
 
-    def read(self) -> Sequence[Entry]:
+    def read(self) -> "Sequence[Entry]":
         """What was written of this account, oldest first. Lines that cannot be read are left out.
 
         Raises:
@@ -220,7 +218,7 @@ class Member(msgspec.Struct, frozen=True, omit_defaults=True):
     salt: bytes = b""
 
     @classmethod
-    def of(cls, authorization: EvmAuthorization) -> Member:
+    def of(cls, authorization: EvmAuthorization) -> "Member":
         """What is written of a payment."""
         member = cls(
             **{name: getattr(authorization, name) for name in cls.__struct_fields__ if name not in _OF_DEPOSIT}
@@ -259,7 +257,7 @@ class Entry(msgspec.Struct, frozen=True):
     layout: int = SETTLER_JOURNAL.written
 
     @classmethod
-    def of(cls, sent: Sent, form: Form, account: str, chain_id: int) -> Entry:
+    def of(cls, sent: Sent, form: Form, account: str, chain_id: int) -> "Entry":
         """What is written of a form."""
         members = tuple(Member.of(payment.authorization) for payment in sent.members)
         return cls(account, chain_id, sent.number, form.hash, sent.gas, form.bid.max_fee, form.bid.tip, members)

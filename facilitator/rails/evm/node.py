@@ -1,7 +1,5 @@
 """How an EVM node's answers are read, and what several parts of the rail ask it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What became of each payment of a transaction: its own logs say so, never the status of the transaction."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

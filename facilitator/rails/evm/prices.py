@@ -4,8 +4,6 @@ A chain of the OP Stack, such as Base, takes that fee in addition to the gas. So
 GasPriceOracle.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

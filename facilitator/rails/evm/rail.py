@@ -1,7 +1,5 @@
 """The EVM rail: settles EIP-3009 authorizations from our settler account."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Payments that were answered at their preconfirmation, and that the chain has not in the end."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """Settles each authorization once, however often it is presented, and answers in time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

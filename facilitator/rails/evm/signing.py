@@ -1,7 +1,5 @@
 """Signs transactions of type 2 (EIP-1559). It takes 0.05 ms; eth_account takes 0.6 ms for the same bytes."""
 
-from __future__ import annotations
-
 from coincurve import PrivateKey
 
 from facilitator.rails.evm.transaction import Bid, Form, Sent

@@ -1,8 +1,6 @@
 """Asks the node whether payments would execute, before anything is sent. All that wait are checked with one request; those of
 contract wallets with one each."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 """Payments on their way to the chain, the transactions that make them, and what these offer for each unit of gas (EIP-1559)."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field
@@ -57,7 +55,7 @@ class Form:
     signed_at: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, bid: Bid, raw: bytes) -> Form:
+    def of(cls, bid: Bid, raw: bytes) -> "Form":
         """A form, with the name that its transaction has on the chain."""
         return cls(bid, raw, "0x" + keccak256(raw).hex())
 
@@ -86,7 +84,7 @@ class Payment:
 
     authorization: EvmAuthorization
     ended: asyncio.Future[Settlement] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    sent: Sent | None = None
+    sent: "Sent | None" = None
     gas: int = 0
     estimated: int = 0
     balance: int = 0
@@ -121,7 +119,7 @@ class Operation:
     ended: asyncio.Future[dict[str, Any] | None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
-    sent: Sent | None = None
+    sent: "Sent | None" = None
 
     def end(self, receipt: dict[str, Any] | None) -> None:
         """Tell whoever waits. The first end counts."""

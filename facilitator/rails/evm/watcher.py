@@ -1,7 +1,5 @@
 """Looks for the blocks that sent transactions get into: one look for all of them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

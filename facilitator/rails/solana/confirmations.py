@@ -1,7 +1,5 @@
 """Waits for transactions to be confirmed. One request asks for all of them, however many settlements wait."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

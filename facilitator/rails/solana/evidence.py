@@ -1,7 +1,5 @@
 """What the chain shows of a payment: the payer's history is read until a message has the hash in the payment id."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -4,8 +4,6 @@ solders' readers of answers are not used: they take unknown JSON-RPC errors for 
 Exception.
 """
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Our signature of a message is always the same, so every process knows the transa
 message once, so a transaction can be sent again without harm.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """What the result of a simulation means for a payment."""
 
-from __future__ import annotations
-
 import enum
 from typing import Any
 

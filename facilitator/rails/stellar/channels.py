@@ -6,8 +6,6 @@ account pays the fee of each transaction (a fee bump, CAP-15). Their keys are de
 lumen, because an account must.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

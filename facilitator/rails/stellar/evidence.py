@@ -5,8 +5,6 @@ authorization entry and no other, and its events show the transfer. Of several e
 proves nothing: its owner may have spent it on anything.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import logging

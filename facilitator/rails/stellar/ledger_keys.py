@@ -1,7 +1,5 @@
 """The keys of Stellar's ledger entries (LedgerKey of Stellar-ledger-entries.x)."""
 
-from __future__ import annotations
-
 from stellar_sdk import Address, Asset, Keypair, scval, xdr
 
 

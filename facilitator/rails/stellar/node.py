@@ -1,7 +1,5 @@
 """A Stellar RPC node: the newest ledger, what a call would do, and what became of a transaction."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterable, Sequence

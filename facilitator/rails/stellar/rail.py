@@ -1,7 +1,5 @@
 """The Stellar rail: puts a payer's signed transfer into a transaction of our own, and pays its fee."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

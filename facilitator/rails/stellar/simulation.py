@@ -1,7 +1,5 @@
 """Asks the node whether a payment's call would do exactly what it should, before anything is sent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stellar_sdk import InvokeHostFunction, TransactionEnvelope, xdr

@@ -1,7 +1,5 @@
 """Asks the node what would keep a payment from being validated, before it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from decimal import Decimal

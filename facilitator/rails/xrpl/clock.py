@@ -1,7 +1,5 @@
 """The newest validated ledger. It is the only clock here: payments expire by ledgers, not by seconds."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

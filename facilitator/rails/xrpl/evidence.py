@@ -4,8 +4,6 @@ The rule of finality (xrpl.org, "Finality of Results"): a result counts only fro
 counts only when the node says that it has searched every ledger in which there could be one.
 """
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A node of the XRP Ledger."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from facilitator import json_rpc

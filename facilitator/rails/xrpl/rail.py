@@ -1,7 +1,5 @@
 """The XRPL rail: submits payments that their payers signed in full. Payers also pay the fee, so this rail holds no key."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence

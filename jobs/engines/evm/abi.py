@@ -4,8 +4,6 @@ Offsets may overlap, so a few kilobytes can mean millions of values. A library t
 Source of the rules: Solidity documentation, Contract ABI Specification.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -41,7 +39,7 @@ class Type:
     name: str
     kind: str
     size: int = 0
-    parts: tuple[Type, ...] = ()
+    parts: "tuple[Type, ...]" = ()
     names: tuple[str, ...] = ()
 
     @property

@@ -1,7 +1,5 @@
 """EVM addresses as text: inside 0x and 40 hex digits in lower case, in answers with a checksum (EIP-55)."""
 
-from __future__ import annotations
-
 import re
 
 from shared.endpoint import InvalidField

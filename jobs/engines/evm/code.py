@@ -1,7 +1,5 @@
 """Tells what is at an address: nothing, a contract, a proxy, or an account that has delegated to a contract."""
 
-from __future__ import annotations
-
 from jobs.engines.evm import address
 from jobs.engines.evm.selectors import BEACON_SLOT, IMPLEMENTATION_SLOT, PROXIABLE_SLOT, ZEPPELIN_SLOT
 from jobs.ports.chains import Storage

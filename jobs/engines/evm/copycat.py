@@ -4,8 +4,6 @@ Honest tokens share symbols. So only the tokens that swindlers really imitate (K
 canonical token only a symbol in letters of another script is a copy.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple

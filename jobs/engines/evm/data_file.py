@@ -3,8 +3,6 @@
 Only workers read them.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple

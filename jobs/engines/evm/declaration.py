@@ -4,8 +4,6 @@ An endpoint that is declared with one of these is sold where a node is configure
 no longer than its reads may take. What it does not share (name, price, request, ...) is given as to `Endpoint`.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fields that the responses of several endpoints for Ethereum and Base have."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from jobs.engines.evm.reverts import Revert

@@ -1,7 +1,5 @@
 """Addresses that took part in exploits and phishing, of attackers and of victims (jobs/engines/evm/data/addresses.bin)."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 A name is no proof of safety: behaviour decides.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

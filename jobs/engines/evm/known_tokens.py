@@ -1,7 +1,5 @@
 """Canonical tokens: those that a symbol stands for (jobs/engines/evm/data/tokens.tsv)."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Numbers and bytes as callers write them."""
 
-from __future__ import annotations
-
 import re
 
 from shared.endpoint import InvalidField

@@ -1,7 +1,5 @@
 """Reads a chain for one answer: the first read finds the newest block, and all others read the same block."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Annotated, Any

@@ -4,8 +4,6 @@
 Source: Solidity documentation, Control Structures, "Error handling: Assert, Require, Revert and Exceptions".
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """The selectors, topics and storage slots that the engines use, and the standard of each."""
 
-from __future__ import annotations
-
 from shared.x402.evm import keccak256
 
 

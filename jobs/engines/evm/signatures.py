@@ -1,7 +1,5 @@
 """Names for selectors: functions, errors and events that are known (jobs/engines/evm/data/signatures.tsv)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Cleans texts that anybody may have written, such as names of tokens and reasons of reverts: nothing may be hidden in them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

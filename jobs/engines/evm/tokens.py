@@ -1,7 +1,5 @@
 """Reads what a token says of itself. Any answer is possible: none, 32 bytes instead of a text, a revert, all gas used up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Fields: execution-apis, schemas/transaction.yaml and receipt.yaml; `l1Fee` and t
 "L1 cost fees"; `status` since Byzantium (EIP-658); blob fields: EIP-4844; `authorizationList`: EIP-7702.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

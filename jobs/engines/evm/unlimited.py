@@ -1,7 +1,5 @@
 """Recognises amounts that mean "without limit"."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Form = Literal["max_uint256", "max_uint160", "max_uint96", "over_half_of_uint256", "over_total_supply"]

@@ -4,8 +4,6 @@ The validator's own engine is linear and has neither. Such a `pattern` is moved 
 regex-test, within its limit of CPU time. The API compiles these schemas too; it checks the syntax without V8.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

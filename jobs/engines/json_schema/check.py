@@ -11,8 +11,6 @@ child process that can be killed.
 `{"format": "date"}` because it wants a date.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

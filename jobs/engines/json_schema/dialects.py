@@ -1,7 +1,5 @@
 """Reads `$schema` in the spellings that are in use: http or https, with or without `#`, and without a draft."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -5,8 +5,6 @@ of the sentences of such pages where a wall has it. Vendors' scripts that ordina
 captcha in a form are no marks.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,8 +1,6 @@
 """The calculation that compares two texts. It runs in a child process, because neither text can be trusted:
 one comes from the caller, and the other from a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 

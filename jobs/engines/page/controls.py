@@ -1,7 +1,5 @@
 """Lines and headings of a page that are no text: controls, notes of who and when, and what leads to other pages."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.engines.page.ignoring import MONTHS

@@ -4,8 +4,6 @@ A *hunk* is one change: lines that went, lines that came, and where, counted as 
 text gives the new one, to the character.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """Finds where a text says what a caller looks for, and quotes it verbatim."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The page of the sandbox that the examples of render-pro and web-diff visit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 URL = "https://site.example.com:8443/berths"

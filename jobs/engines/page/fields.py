@@ -1,7 +1,5 @@
 """The fields that render-pro and web-diff share, and what their observations are about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -4,8 +4,6 @@ Two texts match when they are equal after NFKC and case folding, with white spac
 marks that follow it, so the unit that is folded is a character with its marks, and a match begins and ends between two units.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

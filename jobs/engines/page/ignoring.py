@@ -4,8 +4,6 @@ Elements are taken out of the page before it is read, so they are in no text. Li
 returned and kept, and are left out when two texts are compared: an observation is comparable with every later one.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ What a page says of itself may be wrong: shops call every page a product's, and 
 it counts only beside a structure that does not contradict it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The links and images of a page, absolute, in the order of the document, each target once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 from urllib.parse import urldefrag, urljoin, urlsplit

@@ -3,8 +3,6 @@
 trafilatura looks for one run of prose. Forums, listings, shops and landing pages have none: their text is in many short blocks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from copy import deepcopy

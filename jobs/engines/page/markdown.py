@@ -4,8 +4,6 @@ It escapes every character that might be syntax anywhere. Most of these escapes 
 what the page says: a search for `snake_case` does not find `snake\\_case`.
 """
 
-from __future__ import annotations
-
 import re
 
 from jobs.engines.page.text import normalised

@@ -1,7 +1,5 @@
 """The markup of a page without what changes at every load, for a hash of the page's structure."""
 
-from __future__ import annotations
-
 import hashlib
 
 from jobs.engines.page.tree import Element

@@ -3,8 +3,6 @@
 The first source that says something counts: what search engines ask for (JSON-LD, Open Graph) comes before what is older.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

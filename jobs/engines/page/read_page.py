@@ -1,8 +1,6 @@
 """The calculation that reads a page. Hostile markup takes trafilatura 9 s and more: jobs/engines/page/read_text.py does
 without it."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator, Mapping

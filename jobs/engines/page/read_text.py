@@ -1,7 +1,5 @@
 """The calculation that reads a page which took `read_page` too much: all its text, and nothing that it says of itself."""
 
-from __future__ import annotations
-
 import msgspec
 
 from jobs.engines.page.metadata import Metadata

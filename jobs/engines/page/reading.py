@@ -1,7 +1,5 @@
 """What the calculations that read a page are given, and what they return."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

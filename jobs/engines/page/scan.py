@@ -3,8 +3,6 @@
 For pages that take libxml2 too much (time quadratic in the attributes of one element), or that are deeper than it reads.
 """
 
-from __future__ import annotations
-
 import re
 
 from jobs.engines.page.tree import MAX_HTML, UNSEEN

@@ -1,7 +1,5 @@
 """The hash of a picture's pixels. Two files of the same picture may differ in what else they hold."""
 
-from __future__ import annotations
-
 import hashlib
 import struct
 import zlib

@@ -4,8 +4,6 @@ Each observation is 4 bytes of big-endian length and MessagePack. What is too la
 (jobs/observation.py), so the oldest are lost, never the newest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import struct

@@ -1,7 +1,5 @@
 """The one form in which texts of pages are returned, hashed, compared and kept."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

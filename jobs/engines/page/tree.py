@@ -1,7 +1,5 @@
 """Parses the HTML of a page. Only children import lxml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias

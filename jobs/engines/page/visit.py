@@ -1,7 +1,5 @@
 """One visit to a page: render it, read it, compare it with what was there, and note it for the next visit."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

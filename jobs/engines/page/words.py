@@ -1,7 +1,5 @@
 """Shows which words of replaced lines changed, and counts what they have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

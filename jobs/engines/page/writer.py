@@ -1,7 +1,5 @@
 """Writes the text of a page line by line, from the beginnings and ends of its elements."""
 
-from __future__ import annotations
-
 import re
 
 from jobs.engines.page.tree import Element, walk

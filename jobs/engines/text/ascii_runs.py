@@ -1,7 +1,5 @@
 """Runs of ASCII characters in a text, without the cost of a match object for each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 

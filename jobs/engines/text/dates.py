@@ -3,8 +3,6 @@
 A time without a zone, and a day without a time, are read as UTC, as in W3C's date and time format and other feed readers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Converts HTML to one line of text in linear time: a scan that finds no end ends the work."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A rewritten copy of a text that knows the original place of each character."""
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -17,7 +15,7 @@ class Layer:
     """
 
     def __init__(
-        self, text: str, *, note: str = "", starts: array[int] | None = None, ends: array[int] | None = None
+        self, text: str, *, note: str = "", starts: "array[int] | None" = None, ends: "array[int] | None" = None
     ) -> None:
         self.text = text
         self.note = note
@@ -44,17 +42,17 @@ class Layer:
             return self.text[max(0, start) : end]
         return self.text[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
-    def named(self, note: str) -> Layer:
+    def named(self, note: str) -> "Layer":
         """The same layer with another note."""
         return Layer(self.text, note=note, starts=self._starts, ends=self._ends)
 
-    def same_length(self, text: str) -> Layer:
+    def same_length(self, text: str) -> "Layer":
         """The same layer with another text of the same length."""
         if len(text) != len(self.text):
             raise ValueError("the text must keep its length")
         return Layer(text, note=self.note, starts=self._starts, ends=self._ends)
 
-    def translated(self, table: Mapping[int, str]) -> Layer:
+    def translated(self, table: Mapping[int, str]) -> "Layer":
         """Replace each character by the table's entry, which may be empty or have several characters."""
         text = self.text.translate(table)
         if len(text) == len(self.text) and all(len(table[ord(sign)]) == 1 for sign in set(self.text)):
@@ -63,11 +61,11 @@ class Layer:
         origin = chain.from_iterable(map(repeat, range(len(self.text)), map(counts.__getitem__, self.text)))
         return self._picked(text, array("l", origin))
 
-    def without(self, gaps: Iterable[tuple[int, int]]) -> Layer:
+    def without(self, gaps: Iterable[tuple[int, int]]) -> "Layer":
         """Remove these ranges, which are in order and do not overlap."""
         return self.replaced((start, end, "") for start, end in gaps)
 
-    def replaced(self, pieces: Iterable[tuple[int, int, str]]) -> Layer:
+    def replaced(self, pieces: Iterable[tuple[int, int, str]]) -> "Layer":
         """Replace each piece's `text[start:end]`, in order. Each new character stands for everything that was replaced."""
         texts: list[str] = []
         starts, ends = array("l"), array("l")
@@ -84,11 +82,11 @@ class Layer:
         self._copy_origin(done, len(self.text), starts, ends)
         return Layer("".join(texts), note=self.note, starts=starts, ends=ends)
 
-    def backwards(self) -> Layer:
+    def backwards(self) -> "Layer":
         """Reverse the text."""
         return self._picked(self.text[::-1], array("l", range(len(self.text) - 1, -1, -1)))
 
-    def _picked(self, text: str, origin: array[int]) -> Layer:
+    def _picked(self, text: str, origin: "array[int]") -> "Layer":
         """A layer with `text`, whose characters come from these places of this layer."""
         if self._starts is None or self._ends is None:
             return Layer(text, note=self.note, starts=origin, ends=array("l", (place + 1 for place in origin)))
@@ -100,7 +98,7 @@ class Layer:
             ends=array("l", map(ends.__getitem__, origin)),
         )
 
-    def _copy_origin(self, start: int, end: int, starts: array[int], ends: array[int]) -> None:
+    def _copy_origin(self, start: int, end: int, starts: "array[int]", ends: "array[int]") -> None:
         if self._starts is None or self._ends is None:
             starts.extend(range(start, end))
             ends.extend(range(start + 1, end + 1))

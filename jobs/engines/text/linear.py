@@ -4,8 +4,6 @@ RE2 has no look-around and no back-references, so patterns find candidates and c
 cover ASCII only, which is enough for a folded text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, cast
 
@@ -109,7 +107,7 @@ class Pattern:
         self._group = _group_of(self._compiled)
 
     @classmethod
-    def of(cls, compiled: Any) -> Pattern:
+    def of(cls, compiled: Any) -> "Pattern":
         """Make a pattern from a compiled expression."""
         pattern = cls.__new__(cls)
         pattern._compiled, pattern._group = compiled, _group_of(compiled)

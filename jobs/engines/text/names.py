@@ -1,7 +1,5 @@
 """Tables of names."""
 
-from __future__ import annotations
-
 
 def names(text: str) -> frozenset[str]:
     """The words of a text, as which a table of many short names is easier to read."""

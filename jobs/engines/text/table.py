@@ -1,7 +1,5 @@
 """A translation table that is computed on demand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 MOST_KNOWN = 100_000

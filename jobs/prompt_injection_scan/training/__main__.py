@@ -3,8 +3,6 @@
 The same packages, pinned, give the same bytes. It takes three minutes on one core.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

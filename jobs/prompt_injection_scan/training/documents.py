@@ -1,7 +1,5 @@
 """Takes sentences and pieces out of documents: text, Python, YAML, JSON and catalogues of messages."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

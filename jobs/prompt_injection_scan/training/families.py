@@ -4,8 +4,6 @@
 itself. Of a family of variants there are fewer texts: more of them made the model worse on sources that it had not seen.
 """
 
-from __future__ import annotations
-
 import random
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Fits the linear model: features of texts, logistic regression, calibration on collections that a fit has not seen."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Sequence

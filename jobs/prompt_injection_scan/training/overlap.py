@@ -1,7 +1,5 @@
 """Finds texts that nearly repeat others, so that no fit learns from copies of what it is judged by."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ deepset, Gandalf. jobs/prompt_injection_scan/training/texts.py and places.py lea
 well.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Takes attacks out of packages that hold collections of them: each in files of one form."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

@@ -4,8 +4,6 @@ Each set of `evals` is a collection of its own, by another author. A request is 
 is a text as well.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Takes attacks and harmless texts out of the packages. Each text has the name of its source."""
 
-from __future__ import annotations
-
 import html
 import json
 import random

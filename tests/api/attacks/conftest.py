@@ -1,7 +1,5 @@
 """What the attacks are judged by: executions, calls of the facilitator, records, and every command that Redis gets."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

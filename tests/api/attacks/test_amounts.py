@@ -1,7 +1,5 @@
 """Attacks with what is paid: amounts, units, recipients, assets (P6, P7, P8, P35)."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Attacks and accidents behind the settlement: caches, lost jobs, lost answers (P26, P36)."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from base64 import b64decode

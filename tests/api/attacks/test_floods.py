@@ -4,8 +4,6 @@ There is no limit per address: whoever signs well-formed payments of empty walle
 most as many at once as the pool of the endpoint has slots. The limits per payer are in test_limits.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

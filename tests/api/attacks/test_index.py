@@ -1,7 +1,5 @@
 """The table of attacks names every row, and tests that exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 The ledger's keys for it: `coinslot:{bucket}:rate:{payer}:{endpoint}`, `coinslot:{bucket}:journal`. The setting: `rate_limits`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import time

@@ -1,7 +1,5 @@
 """Any change of a good payment header: no failure of ours, no second settlement, no second answer."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import json

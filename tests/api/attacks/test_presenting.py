@@ -5,8 +5,6 @@ JSON may be 64 levels deep, because clients echo our own discovery extensions. H
 tests/e2e/test_attacks.py.
 """
 
-from __future__ import annotations
-
 import base64
 import itertools
 import json

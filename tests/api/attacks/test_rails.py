@@ -1,7 +1,5 @@
 """Payments on every rail, and what a payment is bound to where its network can carry a token (P4, P9, P11, P14, P28)."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import dataclasses

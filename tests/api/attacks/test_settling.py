@@ -4,8 +4,6 @@ P16's front-runner is caught by our facilitator (tests/facilitator/test_evm_rail
 facilitator that knows no evidence is in test_limits.py.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import time

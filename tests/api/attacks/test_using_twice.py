@@ -1,7 +1,5 @@
 """Attacks with a payment that was used: replays, races, other routes, bodies and spellings (P9 to P14, P38 in part, P39)."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A shop of made-up endpoints: the names of the literal table, and the shapes that are hard to describe."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable
 from typing import Annotated, Any, Literal

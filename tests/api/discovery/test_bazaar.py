@@ -1,7 +1,5 @@
 """The bazaar extension and /bazaar.json, read by the official SDK as a facilitator and as a buyer would."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What discovery serves follows what a facilitator says, and is built again for nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

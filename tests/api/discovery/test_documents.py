@@ -1,7 +1,5 @@
 """The documents together: which there are, that they agree, and that they never change by themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

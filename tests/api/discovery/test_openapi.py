@@ -1,7 +1,5 @@
 """/openapi.json is valid OpenAPI 3.1.0, and says what the specification and its readers want said."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

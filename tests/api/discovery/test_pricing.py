@@ -1,7 +1,5 @@
 """Prices as OpenAPI extensions say them: exact, and honest about rails other than Base."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`published` refuses what no document could show truthfully."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """JSON Schemas stand alone, say what msgspec enforces, and carry nothing of Python."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +19,7 @@ from tests.each import each
 class Tree(msgspec.Struct):
     """Contains itself."""
 
-    children: list[Tree] = []
+    children: "list[Tree]" = []
 
 
 class Inner(msgspec.Struct):

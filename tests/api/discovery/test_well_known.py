@@ -1,7 +1,5 @@
 """/.well-known/x402 is both shapes in use at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

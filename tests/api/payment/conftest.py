@@ -1,7 +1,5 @@
 """A facilitator that is a stranger: over real HTTP, and it answers whatever a test wants it to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import ssl

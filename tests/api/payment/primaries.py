@@ -1,8 +1,6 @@
 """A ledger of three primaries, for tests. Each is a Redis Cluster of one node, which refuses a script whose keys are of two
 slots: what works here has the keys of one bucket alone."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

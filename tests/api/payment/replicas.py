@@ -1,7 +1,5 @@
 """A ledger with one replica, for tests: two servers, of which each can be stopped for a while."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import time

@@ -1,7 +1,5 @@
 """Tokens that bind a payment to a request."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Coinbase's facilitator: a token for every call, its words, and a rail that uses it."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

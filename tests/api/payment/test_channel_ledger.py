@@ -1,7 +1,5 @@
 """Channels in the ledger, on a real Redis: what is taken, what is charged, and what is never charged."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import random

@@ -1,7 +1,5 @@
 """When a facilitator is left alone, for how long, and when it is trusted again."""
 
-from __future__ import annotations
-
 import pytest
 
 from api.payment.circuit import Circuit

@@ -1,7 +1,5 @@
 """Which prices are worth their settlement while its cost moves."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Any facilitator: whatever it answers, a payment is settled, refused or undecided, and never taken for more than it is."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

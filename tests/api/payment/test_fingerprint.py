@@ -1,7 +1,5 @@
 """Which requests are the same one."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a challenge offers while rails go down and come back. The gate is real, with two rails; nothing is asked or settled."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """The payment header: strict, by content, and never an exception that is not a refusal."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

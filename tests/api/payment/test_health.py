@@ -1,7 +1,5 @@
 """When a rail takes new payments: what its facilitator says that it supports, and how settling through it goes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

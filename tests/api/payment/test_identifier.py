@@ -1,7 +1,5 @@
 """The client's name for a call, out of its payment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jsonschema

@@ -1,7 +1,5 @@
 """The ledger's transitions, on a real Redis."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import secrets

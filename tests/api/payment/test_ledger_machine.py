@@ -1,8 +1,6 @@
 """Any sequence of transitions, on a real Redis, on three that share the ledger, and on a model of a few lines: they never
 disagree."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Awaitable

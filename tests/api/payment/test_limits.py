@@ -1,7 +1,5 @@
 """The settings of rates, what a quota says, and how many calls a payer has at a time."""
 
-from __future__ import annotations
-
 import pytest
 
 from api.payment.limits import IN_FLIGHT, NO_LIMIT, Limit, Limits, Quota

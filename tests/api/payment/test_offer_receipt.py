@@ -1,7 +1,5 @@
 """Signed offers and receipts, with PyJWT as the second opinion on signatures."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A rail counts its settle calls by result, and says what an offer is worth."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 from typing import Any

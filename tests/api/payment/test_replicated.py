@@ -1,7 +1,5 @@
 """With COINSLOT_LEDGER_REPLICAS, nothing is told that a failover to the replica would undo."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing

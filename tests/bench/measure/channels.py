@@ -1,8 +1,6 @@
 """Section 8, beside settlements: paid echo by vouchers of channels, by `exact` with a facilitator that says yes at once, and by
 `exact` on a local chain; and by vouchers in the official SDK's own server, with its channel manager and its facilitator."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import time

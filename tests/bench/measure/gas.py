@@ -3,8 +3,6 @@
 Circle's contracts come compiled from npm (tests/bench/token), with the hash that its lock pins.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

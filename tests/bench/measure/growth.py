@@ -1,7 +1,5 @@
 """Section 6: more worker processes, and more callers that wait for a slow pool."""
 
-from __future__ import annotations
-
 import json
 import time
 

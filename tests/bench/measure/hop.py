@@ -1,7 +1,5 @@
 """Section 1: a caller in an asyncio process awaits the result of a trivial job."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import statistics

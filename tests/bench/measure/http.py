@@ -1,7 +1,5 @@
 """Section 2: HTTP POST of echo without a payment."""
 
-from __future__ import annotations
-
 from tests.bench.measure.load import COLUMNS, sample
 from tests.bench.processes import Running, absent, servers
 from tests.bench.results import QUICK, Effort, Table

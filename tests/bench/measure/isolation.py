@@ -1,7 +1,5 @@
 """Section 5: what a caller of echo notices while other pools are full."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

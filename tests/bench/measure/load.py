@@ -1,7 +1,5 @@
 """One load on one HTTP system, with what it cost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.bench.processes import Running, Servers

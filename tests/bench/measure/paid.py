@@ -1,7 +1,5 @@
 """Sections 3 and 4: paid calls with real EIP-3009 signatures, and unpaid calls that get the price."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

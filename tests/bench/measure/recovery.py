@@ -1,7 +1,5 @@
 """Section 7: a worker process is killed with 50 jobs running. Their callers wait on, and are to get their answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Section 8: paid echo with real settlements on anvil. The shop is ours; the facilitators differ, each with its own node."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

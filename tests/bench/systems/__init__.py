@@ -3,8 +3,6 @@
 To add one: a module, and a line in the tables below. A line whose module or packages are missing is reported as absent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

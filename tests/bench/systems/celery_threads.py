@@ -1,7 +1,5 @@
 """celery on Redis, with its thread pool, which suits jobs that answer somebody better than its default of processes."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Dramatiq as its guide sets it up: RedisBroker, default middleware, Results on Redis, `get_result(block=True)`."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 

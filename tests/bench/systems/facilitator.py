@@ -1,7 +1,5 @@
 """A facilitator that says yes at once, for both shops: what is measured is the shop, not a chain."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

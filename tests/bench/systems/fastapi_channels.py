@@ -1,7 +1,5 @@
 """FastAPI with the official SDK's middleware, its scheme `batch-settlement` and its channel manager."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """FastAPI in front of stock Dramatiq: a plain handler that blocks on the result, as FastAPI's threads allow."""
 
-from __future__ import annotations
-
 from tests.bench.roles import PATH, become_uvicorn, play
 from tests.bench.systems import dramatiq_stock
 from tests.bench.systems.fastapi_echo import Echo, new_app, said

@@ -1,7 +1,5 @@
 """What the FastAPI systems share: echo's request and its answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import FastAPI

@@ -1,7 +1,5 @@
 """FastAPI and uvicorn answering at once: no queue, no worker, nothing survives a crash."""
 
-from __future__ import annotations
-
 from tests.bench.roles import PATH, become_uvicorn, play
 from tests.bench.systems.fastapi_echo import Echo, new_app, said
 

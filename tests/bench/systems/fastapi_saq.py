@@ -1,7 +1,5 @@
 """FastAPI in front of SAQ, listening before it enqueues."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

@@ -1,7 +1,5 @@
 """FastAPI with the official SDK's middleware: verify at the facilitator, answer inline, settle at the facilitator."""
 
-from __future__ import annotations
-
 import os
 
 from x402 import x402ResourceServer

@@ -1,7 +1,5 @@
 """Our claimer of channels as it is: `python -m facilitator.claimer`."""
 
-from __future__ import annotations
-
 from tests.bench.roles import become, play
 
 if __name__ == "__main__":

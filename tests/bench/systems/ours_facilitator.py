@@ -1,7 +1,5 @@
 """Our facilitator as it is: `python -m facilitator`."""
 
-from __future__ import annotations
-
 import os
 
 from tests.bench.roles import become, play, port

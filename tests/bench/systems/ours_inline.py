@@ -1,7 +1,5 @@
 """Our queue with the job run in the thread that reads the queue, as the micro pool does."""
 
-from __future__ import annotations
-
 from tests.bench.caller import serve_calls
 from tests.bench.roles import become, play
 from tests.bench.systems.ours_threads import connect, new_broker

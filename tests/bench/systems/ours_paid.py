@@ -1,7 +1,5 @@
 """The product as it is: `python -m api` and the Procfile's micro worker."""
 
-from __future__ import annotations
-
 from tests.bench.roles import become, play
 
 

@@ -3,8 +3,6 @@
 What belongs to a payment is left out: sealed arguments, the ledger. ours_inline.py is the same in the consumer's thread.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

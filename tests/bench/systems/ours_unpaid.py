@@ -5,8 +5,6 @@ The switch is here and nowhere in the product: `api.app` is composed with a subc
 sleeping job more per slow pool, which the real worker code runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """SAQ at its best for a waiting caller: `Queue.apply` polls every 0.5 s, so this one listens before it enqueues."""
 
-from __future__ import annotations
-
 import asyncio
 import uuid
 from typing import Any

@@ -1,7 +1,5 @@
 """The official SDK's facilitator behind FastAPI, as its own example has it: each call on a thread of its own."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

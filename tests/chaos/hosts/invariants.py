@@ -1,7 +1,5 @@
 """What holds in addition to the twelve invariants (tests/chaos/checker.py) when the ledger is on several hosts."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The ledger: for each primary three hosts with a server and a Sentinel on each, as docs/operations.md wants them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Only for a process that is alone in namespaces of its own for network, mounts an
 it: whatever becomes of it, the kernel removes everything with it.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Sequence

@@ -3,8 +3,6 @@ are killed; then all is put right, every caller repeats its request, and the his
 `scripts/chaos --hosts --seconds 60 --seed 7`, as root. With `--replicas 0` nothing waits for a replica, and this finds it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import random

@@ -1,8 +1,6 @@
 """The processes of a run, each on its host: a proxy, two API hosts and two of workers with a HAProxy each, a facilitator, the
 queue, and for each primary of the ledger three hosts with a Sentinel each. Each can be killed and started again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -7,8 +7,6 @@ In api/payment/answers.py: no transaction, other network, other payer, pending.
 In workers: not stored, last wins, lost and remembered.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tests.chaos.forking_parent import Patch

@@ -1,7 +1,5 @@
 """The proof is proved: with any one guard removed, the enumeration's checker finds what goes wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import re

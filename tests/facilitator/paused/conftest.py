@@ -1,7 +1,5 @@
 """The facilitator on a chain that makes a block on demand only, through a node that fails on demand."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 

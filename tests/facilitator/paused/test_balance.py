@@ -1,7 +1,5 @@
 """The settler's ETH is watched: a warning before it is gone, no settlement when it is, and settlements once there is more."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import logging

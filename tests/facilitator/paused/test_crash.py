@@ -1,7 +1,5 @@
 """The facilitator is killed at the worst moments, and started again knows of every payment what became of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

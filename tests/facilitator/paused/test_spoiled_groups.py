@@ -1,7 +1,5 @@
 """A payer who puts code on his account while a group is under way burns its gas once, and is in no group afterwards."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

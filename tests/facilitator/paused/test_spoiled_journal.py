@@ -1,7 +1,5 @@
 """Lines of the journal that cannot be read cost no payment and no rail: the chain has what they said."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A transaction that offers too little is replaced, and whichever form gets into a block, the payment is settled once."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """People around the Solana rail: payers who sign, and the sandbox's ledger with what it does to order."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass
 from typing import Any

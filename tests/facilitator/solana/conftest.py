@@ -1,7 +1,5 @@
 """The rail on the sandbox's ledger, and a node in between that fails on demand."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 

@@ -1,7 +1,5 @@
 """What the network loses, holds back or lets fail: open for as long as it may still settle, and settled once at most."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settling moves exactly the money that was signed for, once, and takes nothing of the fee payer but the fee."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 

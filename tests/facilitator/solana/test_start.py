@@ -1,7 +1,5 @@
 """A rail that cannot settle does not start, or says why nothing can be paid on it; it comes back by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

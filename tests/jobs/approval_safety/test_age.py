@@ -1,7 +1,5 @@
 """The block of seven days ago is found on chains of every rhythm, with four probes at most."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Approvals judged, against chains that are tables."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

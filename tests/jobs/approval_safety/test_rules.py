@@ -1,7 +1,5 @@
 """A thousand approvals against the rule table, written out a second time, as conditions on the question and not on the code."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 

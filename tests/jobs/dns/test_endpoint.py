@@ -1,7 +1,5 @@
 """The endpoint: what may be asked, and how what the DNS says is written down."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import dataclass, field
@@ -42,7 +40,7 @@ class Names:
         return self.said
 
     @property
-    def dns(self) -> Names:
+    def dns(self) -> "Names":
         return self
 
 

@@ -1,7 +1,5 @@
 """The allowlist as a whole: real names, and a promise that every method keeps."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

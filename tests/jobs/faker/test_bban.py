@@ -1,7 +1,5 @@
 """National check digits against the examples of the SWIFT IBAN registry."""
 
-from __future__ import annotations
-
 import pytest
 
 from jobs.faker import bban, checks

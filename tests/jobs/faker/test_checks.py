@@ -1,7 +1,5 @@
 """Check digits against published examples."""
 
-from __future__ import annotations
-
 import pytest
 
 from jobs.faker import checks

@@ -1,7 +1,5 @@
 """Suggestions."""
 
-from __future__ import annotations
-
 from jobs.faker.allowlist import METHODS
 from jobs.faker.closest import closest
 from tests.each import each

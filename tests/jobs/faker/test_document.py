@@ -1,7 +1,5 @@
 """docs/faker.md."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from jobs.faker.allowlist import METHODS

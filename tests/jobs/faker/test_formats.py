@@ -1,7 +1,5 @@
 """The format of what the methods give, judged by other code than that which made it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """What a seed promises."""
 
-from __future__ import annotations
-
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor

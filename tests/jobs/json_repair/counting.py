@@ -4,8 +4,6 @@ Every compiled pattern of jobs/json_repair is replaced by one that counts, and t
 pattern that does not match, the count is the end of the longest beginning of the pattern that does.
 """
 
-from __future__ import annotations
-
 import re
 import re._compiler as compiler  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]

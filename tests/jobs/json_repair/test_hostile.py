@@ -1,7 +1,5 @@
 """Input that is meant to take forever. The work is counted, not timed."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import msgspec

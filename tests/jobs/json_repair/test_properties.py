@@ -1,7 +1,5 @@
 """What holds for any text at all."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

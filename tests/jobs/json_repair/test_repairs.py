@@ -1,7 +1,5 @@
 """What the list of repairs says."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Every documented rule, with the examples of rules.txt, and texts without a value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Strict JSON is left as it is, as far as any reader can hold it."""
 
-from __future__ import annotations
-
 import json
 import math
 

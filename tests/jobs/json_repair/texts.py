@@ -4,8 +4,6 @@ In a file, ``␊`` and the other pictures of control characters are those charac
 ``⟨00A0⟩`` is the character U+00A0.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What claims say at a time."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

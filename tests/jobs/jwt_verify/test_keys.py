@@ -1,7 +1,5 @@
 """Which keys are taken, and that none of those that are refused is quoted."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import json

@@ -1,7 +1,5 @@
 """The examples of RFC 7515, 7519, 7520 and 7797."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is a token, and what is wrong with what is not."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of docs/llm-tool-validate.md are what the call does."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

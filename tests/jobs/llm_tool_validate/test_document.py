@@ -1,7 +1,5 @@
 """A schema's parts, and what is found wrong with a value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jsonschema_rs

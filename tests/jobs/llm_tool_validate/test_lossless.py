@@ -1,7 +1,5 @@
 """Which values are the same in another type, and which only look like it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts as numbers: exactly, or not at all."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

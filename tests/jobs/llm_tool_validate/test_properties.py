@@ -1,7 +1,5 @@
 """What holds for every schema and value, with another implementation of JSON Schema as the judge."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Schemas and values: what is changed, and what is left alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How errors are described."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.engines.json_schema.check import MAX_MESSAGE, compile_schema

@@ -1,7 +1,5 @@
 """Where the schema is in the definition of a tool."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in

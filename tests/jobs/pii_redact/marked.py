@@ -3,8 +3,6 @@
 "call «415-555-0132» now" is a text with one phone.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Payment cards: issuer ranges, lengths, the check digit, and how the digits are written."""
 
-from __future__ import annotations
-
 from jobs.pii_redact.cards import is_card
 from jobs.pii_redact.issuers import RANGES, network
 from jobs.pii_redact.redaction import redact

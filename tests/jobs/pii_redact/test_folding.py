@@ -1,7 +1,5 @@
 """The folded copy of a text, and the way back."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from hypothesis import given

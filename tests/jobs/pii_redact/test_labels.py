@@ -1,7 +1,5 @@
 """What the words around a number say about it."""
 
-from __future__ import annotations
-
 from jobs.pii_redact.labels import Label, Labels
 from tests.each import each
 

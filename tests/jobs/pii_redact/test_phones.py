@@ -1,7 +1,5 @@
 """Phone numbers: international, national of many countries, North American, and what only looks like one."""
 
-from __future__ import annotations
-
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 

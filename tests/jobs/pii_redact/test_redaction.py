@@ -1,7 +1,5 @@
 """All kinds together: overlaps, offsets, and that redacting twice is redacting once."""
 
-from __future__ import annotations
-
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Keys that their form shows, whatever is around them. In texts/secret.toml there are names before them."""
 
-from __future__ import annotations
-
 import base64
 
 from jobs.pii_redact.keys import FORMS

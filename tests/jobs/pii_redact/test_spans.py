@@ -1,7 +1,5 @@
 """Overlapping findings."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

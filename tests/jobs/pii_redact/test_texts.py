@@ -1,7 +1,5 @@
 """The texts of texts/ of every kind."""
 
-from __future__ import annotations
-
 import itertools
 
 from jobs.pii_redact.redaction import redact

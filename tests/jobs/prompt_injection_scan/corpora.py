@@ -1,7 +1,5 @@
 """The texts of attacks.toml and ordinary.toml. They train the statistical layer as well."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What has to be found, and what must not be."""
 
-from __future__ import annotations
-
 from jobs.prompt_injection_scan import Severity, scan
 from tests.each import each
 from tests.jobs.prompt_injection_scan.corpora import BY_CATEGORY, BY_KIND

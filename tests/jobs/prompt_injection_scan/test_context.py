@@ -1,7 +1,5 @@
 """Attacks, and talk about attacks: the same words in different company."""
 
-from __future__ import annotations
-
 import pytest
 
 from jobs.prompt_injection_scan import scan

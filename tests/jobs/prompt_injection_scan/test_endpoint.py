@@ -1,7 +1,5 @@
 """The endpoint: what a request may be, and what comes back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

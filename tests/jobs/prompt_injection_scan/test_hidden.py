@@ -1,7 +1,5 @@
 """Hidden Unicode: what is hidden, what it says, and what only looks hidden."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

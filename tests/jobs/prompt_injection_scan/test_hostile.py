@@ -1,7 +1,5 @@
 """Text that is meant to take forever. The work is counted, not timed."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

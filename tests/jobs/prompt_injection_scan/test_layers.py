@@ -1,7 +1,5 @@
 """Offsets: whatever is done to a text, what is found in it is pointed at in the text as it came."""
 
-from __future__ import annotations
-
 import base64
 import unicodedata
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The statistical layer: its file, its features, and what a finding says. How well it does is scripts/quality's business."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The files that people read and extend: every rule is whole, and does what it says."""
 
-from __future__ import annotations
-
 import string
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The score and its levels."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What makes the training texts: the patterns fit their slots, and copies of texts that judge the model are found."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import get_args

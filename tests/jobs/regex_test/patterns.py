@@ -1,7 +1,5 @@
 """Patterns that are regular expressions, and some that are none."""
 
-from __future__ import annotations
-
 _ALWAYS = r"""
 a (?:) a| | ^$ \b\B [] [^] [a-] [-a] a{2} a{2,}? a{2,2} (a)\1 \/ a{99999999999999999999} a{0,0} (((a))) a?? a+?
 (?<a>.)\k<a> \k<a>(?<a>.) (?<a>.)|(?<a>.) (?:(?<a>.)|(?<a>.))\k<a> (?<\u0061>.) (?<\u{61}>.) (?<$_a1>.) (?<π>.) (?<𝒜>.)

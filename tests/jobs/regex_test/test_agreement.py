@@ -1,7 +1,5 @@
 """The check before the payment and V8 agree about what a regular expression is."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What matching takes and gives at most: time, memory, matches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

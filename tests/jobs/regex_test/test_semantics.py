@@ -4,8 +4,6 @@ What a pattern means is V8's affair. These rows are of what the program around i
 a group without a part is, and where half of a character is cut off. test_agreement.py shows that V8 takes what the check takes.
 """
 
-from __future__ import annotations
-
 from jobs.regex_test.matching import find
 from tests.each import each
 

@@ -1,7 +1,5 @@
 """What is a regular expression and what is not, by the specification."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

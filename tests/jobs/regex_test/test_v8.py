@@ -1,7 +1,5 @@
 """V8 by its C interface: what is called returns, throws or is stopped, and a limit is one of CPU time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

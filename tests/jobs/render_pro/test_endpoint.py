@@ -1,7 +1,5 @@
 """render-pro: its requests, the renderings that it orders, and its answers."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

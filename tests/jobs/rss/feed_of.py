@@ -1,7 +1,5 @@
 """Feeds of a few lines, read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

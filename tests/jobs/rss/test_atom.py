@@ -1,7 +1,5 @@
 """Atom: which element becomes which field."""
 
-from __future__ import annotations
-
 from tests.each import each
 from tests.jobs.rss.feed_of import atom, of_feed, of_item, reading
 

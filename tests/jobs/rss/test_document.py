@@ -1,7 +1,5 @@
 """What is not quite XML, and what is made to do harm."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Bytes as text: what is declared is often wrong."""
 
-from __future__ import annotations
-
 import codecs
 
 from jobs.rss.encoding import text_of

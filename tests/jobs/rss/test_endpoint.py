@@ -1,7 +1,5 @@
 """The endpoint: its requests, what it fetches, and its answers."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping
@@ -39,15 +37,15 @@ class Site:
     site: Any = PUBLIC
 
     @property
-    def pages(self) -> Site:
+    def pages(self) -> "Site":
         return self
 
     @property
-    def calculations(self) -> Site:
+    def calculations(self) -> "Site":
         return self
 
     @property
-    def clock(self) -> Site:
+    def clock(self) -> "Site":
         return self
 
     def now(self) -> datetime:

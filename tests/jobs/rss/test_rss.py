@@ -1,7 +1,5 @@
 """RSS: which element becomes which field."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -3,8 +3,6 @@
 Where the two differ on purpose is left out: which of two elements counts (gofeed's table), and HTML in texts.
 """
 
-from __future__ import annotations
-
 import calendar
 from datetime import UTC, datetime
 from typing import Any

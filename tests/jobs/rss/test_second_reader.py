@@ -1,7 +1,5 @@
 """What our own reader calls no feed is given to feedparser."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.each import each

@@ -1,7 +1,5 @@
 """What one certificate says, however odd it is."""
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The endpoint: what a request may be, and what comes back. The servers are real in tests/workers/test_tls.py."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta

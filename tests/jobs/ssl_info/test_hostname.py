@@ -1,7 +1,5 @@
 """Whether a certificate is for a host."""
 
-from __future__ import annotations
-
 import service_identity
 from hypothesis import example, given
 from hypothesis import strategies as st

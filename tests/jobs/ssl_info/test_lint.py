@@ -1,7 +1,5 @@
 """What stricter verifiers refuse. cryptography's verifier is the second opinion."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Whether a chain leads to an authority that is trusted."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Transactions and receipts as nodes send them, to be put on a fake chain."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import eth_abi

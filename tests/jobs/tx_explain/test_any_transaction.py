@@ -1,7 +1,5 @@
 """Whatever is in a transaction and its logs: an answer, and sums that agree with the logs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

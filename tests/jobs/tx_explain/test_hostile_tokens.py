@@ -1,7 +1,5 @@
 """Tokens that anybody made do not keep a transaction from being explained."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

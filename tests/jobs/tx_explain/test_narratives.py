@@ -1,7 +1,5 @@
 """The narrative and the data of every kind of transaction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The wallet doctor, against chains that are tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

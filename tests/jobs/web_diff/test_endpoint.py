@@ -1,7 +1,5 @@
 """web-diff: first new, then what changed."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from typing import Any

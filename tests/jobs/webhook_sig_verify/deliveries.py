@@ -1,7 +1,5 @@
 """What the tests of the senders share: payloads that are easily damaged on the way, and the call."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """Coinbase Developer Platform, with deliveries that Hook0's client accepts and the documented algorithm."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

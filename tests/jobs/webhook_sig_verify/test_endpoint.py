@@ -1,7 +1,5 @@
 """The endpoint: what a request may be, what comes back, and that nothing secret does."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

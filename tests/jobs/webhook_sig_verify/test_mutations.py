@@ -1,7 +1,5 @@
 """Every provider: what is changed by one character is not valid, and whatever is sent gets an answer."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

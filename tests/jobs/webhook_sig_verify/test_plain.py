@@ -3,8 +3,6 @@
 Any payload of each is in test_mutations, signed with another HMAC.
 """
 
-from __future__ import annotations
-
 import base64
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Slack, with Slack's own SDK as the second opinion."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from slack_sdk.signature import Clock, SignatureVerifier

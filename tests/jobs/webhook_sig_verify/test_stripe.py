@@ -1,7 +1,5 @@
 """Stripe, with Stripe's own SDK as the second opinion."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

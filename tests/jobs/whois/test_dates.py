@@ -1,7 +1,5 @@
 """Dates in the forms that registries use."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

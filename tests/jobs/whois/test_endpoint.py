@@ -1,7 +1,5 @@
 """The endpoint, against servers that are a table."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

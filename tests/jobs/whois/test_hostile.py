@@ -1,7 +1,5 @@
 """Texts that somebody made to be slow, endless or wrong."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

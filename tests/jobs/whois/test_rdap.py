@@ -1,7 +1,5 @@
 """Answers of RDAP servers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

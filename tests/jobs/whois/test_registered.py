@@ -4,8 +4,6 @@ Each file of registered_domains/ has what is to be read, as TOML, a line `---`, 
 registrants, figures and dates are made up.
 """
 
-from __future__ import annotations
-
 import tomllib
 from datetime import datetime
 from pathlib import Path

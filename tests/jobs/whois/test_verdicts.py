@@ -1,7 +1,5 @@
 """What a text says of a name that has no record: free, held back, or nothing because we asked too much."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

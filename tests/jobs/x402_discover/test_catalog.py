@@ -1,7 +1,5 @@
 """Manifests of every shape that sites publish: what is sold is found, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

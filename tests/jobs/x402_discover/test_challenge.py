@@ -1,7 +1,5 @@
 """Every transport of a challenge, well-formed, broken and contradictory."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The endpoint with simulated pages: which addresses it calls, what it reports, and what it refuses."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess
@@ -53,11 +51,11 @@ class Site:
         self.sent: list[tuple[Mapping[str, str] | None, bytes | None]] = []
 
     @property
-    def pages(self) -> Site:
+    def pages(self) -> "Site":
         return self
 
     @property
-    def calculations(self) -> Site:
+    def calculations(self) -> "Site":
         return self
 
     def exchange(self, method: str, url: PublicUrl, *, limit_bytes: int, deadline: float, **request: Any) -> Page:

@@ -1,7 +1,5 @@
 """Hints in pages, well-made and hostile."""
 
-from __future__ import annotations
-
 from jobs.x402_discover.document import Hint, Source
 from jobs.x402_discover.hints import MAX_HINTS
 from jobs.x402_discover.reading import read

@@ -1,7 +1,5 @@
 """Paid operations of OpenAPI documents, and the free ones beside them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

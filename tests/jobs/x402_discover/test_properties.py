@@ -1,7 +1,5 @@
 """Whatever a document says, it is read, and what is reported of it can be shown."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

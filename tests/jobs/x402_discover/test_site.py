@@ -1,7 +1,5 @@
 """Which hosts belong to one site."""
 
-from __future__ import annotations
-
 from jobs.x402_discover.site import is_same_site
 from tests.each import each
 

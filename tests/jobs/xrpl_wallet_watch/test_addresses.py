@@ -1,7 +1,5 @@
 """Addresses: both forms, and what looks like one. xrpl-py is the second opinion."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

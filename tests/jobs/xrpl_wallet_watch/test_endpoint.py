@@ -1,7 +1,5 @@
 """The comparison, over a ledger that is a table."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Which caption track is meant."""
 
-from __future__ import annotations
-
 import pytest
 
 from jobs.ports import CaptionTrack

@@ -1,7 +1,5 @@
 """Caption documents, as they are and as they should not be."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Which video a URL names."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """The static verifier of the EVM rail: a good payment passes, and every property of it, set wrong alone, is refused."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The static verifier of channels: what the official client signs passes, and every property, set wrong alone, is refused."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

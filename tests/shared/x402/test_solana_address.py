@@ -1,7 +1,5 @@
 """Base58 and token accounts, by solders' judgement."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The codec against solders: what ours reads, solders reads to the same values; everything else is Malformed, and soon."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Signatures that other libraries take and Solana's nodes do not."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

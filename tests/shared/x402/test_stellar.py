@@ -1,7 +1,5 @@
 """The static verifier of the Stellar rail: a good payment passes, and every property of it, set wrong alone, is refused."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Our reader and the network's own SDK read the same; and what ours takes has one spelling only."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Each rail has tokens, and each of their networks a verifier."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """The static verifier of the XRPL rail: good payments of both kinds of client pass, and every property set wrong is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any

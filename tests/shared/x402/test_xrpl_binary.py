@@ -1,7 +1,5 @@
 """Our codec of XRPL transactions against xrpl-py: what ours takes, both read alike; and there is one way to write anything."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -4,8 +4,6 @@ The tests are skipped where no browser is installed. `scripts/setup` installs on
 which tests were skipped, and why (pytest -ra). With the environment's CI=true they fail instead.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

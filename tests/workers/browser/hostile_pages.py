@@ -9,8 +9,6 @@ and ::1 that nobody may call, and SITE is the site's own port. Names under `sile
 
 # ruff: noqa: E501  # a script is read more easily on one line
 
-from __future__ import annotations
-
 import struct
 import sys
 import zlib

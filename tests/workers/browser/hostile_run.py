@@ -1,7 +1,5 @@
 """Renders the hostile pages, three at a time, through the port, and looks at what is left."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import gc
 import os

@@ -1,7 +1,5 @@
 """How long the product waits for its browser, on a machine that has something else to do."""
 
-from __future__ import annotations
-
 from tests.time_limits import patience
 from workers.adapters import browser as adapter
 from workers.browser import instance, page, pool, process, render

@@ -1,7 +1,5 @@
 """The namespaces of browsers' processes: who is in one was started by a browser, whoever is its parent now."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable

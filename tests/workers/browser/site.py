@@ -1,7 +1,5 @@
 """A site of pages that a browser is given, and who was called."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

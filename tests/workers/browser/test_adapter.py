@@ -1,7 +1,5 @@
 """The browser as a port that lives as long as its worker."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import os
 import signal

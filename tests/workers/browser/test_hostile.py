@@ -1,7 +1,5 @@
 """What a page may do beside another, and what looks hostile and is not. Hostile pages are in hostile_pages.py."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import time
 

@@ -1,7 +1,5 @@
 """All hostile pages once, three at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Where no browser is installed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.workers.browser import conftest

@@ -1,7 +1,5 @@
 """The browser's processes: what they may reach, and how they end."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Ordinary pages in a real browser: when they are read, and what is read."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import hashlib
 import os

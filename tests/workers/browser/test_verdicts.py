@@ -1,7 +1,5 @@
 """What the browser's errors mean, and which of them are the last word about a page."""
 
-from __future__ import annotations
-
 import pytest
 
 from shared.outcome import Unavailable, UpstreamFailed

@@ -1,7 +1,5 @@
 """A node over real HTTP that replays the recording, well or badly."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
@@ -41,7 +39,7 @@ class FakeNode:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v2/{SECRET}"
 
     @contextmanager
-    def serving(self) -> Iterator[FakeNode]:
+    def serving(self) -> "Iterator[FakeNode]":
         """Until the end."""
         thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

@@ -1,8 +1,6 @@
 """What a node says of thirty blocks, as JSON-RPC: ten written by hand and twenty generated. Every answer is unlike every other,
 so that an answer to another question is never a right one by chance."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What is kept for an hour, and what never is."""
 
-from __future__ import annotations
-
 from jobs.ports.chains import Balance, Call, Code, Reverted
 from tests.each import each
 from workers.adapters.chains import MAX_AGE_S, Constants

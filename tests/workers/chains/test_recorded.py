@@ -1,7 +1,5 @@
 """Recorded blocks through nodes that lag, lie and break: every answer is right, or a failure with a reason."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

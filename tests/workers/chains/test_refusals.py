@@ -1,7 +1,5 @@
 """What nodes of different makes say of calls that failed."""
 
-from __future__ import annotations
-
 import pytest
 
 from jobs.ports.chains import Call, Cause, EstimateGas, Reverted

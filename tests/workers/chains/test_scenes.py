@@ -1,7 +1,5 @@
 """The sandbox's nodes, read through the port."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A slow chain leaves threads to the others."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

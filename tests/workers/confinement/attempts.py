@@ -7,8 +7,6 @@ canaries in the child's memory.
 `open` takes every layer away, which shows that the attempts are real.
 """
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import encodings.idna  # noqa: F401  # the ordinary user may not be able to read this Python

@@ -1,7 +1,5 @@
 """Children that really try to get out: as root, as an ordinary user, and where the kernel gives out no namespaces."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """The filter of system calls, run by a small interpreter of the kernel's BPF: the verdict on every number."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import struct

@@ -1,7 +1,5 @@
 """Contracts of a few opcodes, by chance: each answers every question in its own way, well or badly."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from typing import Literal, NamedTuple

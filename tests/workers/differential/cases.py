@@ -1,7 +1,5 @@
 """Contracts and questions about them, by chance."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Whether an answer of ours is what web3.py says. Each check names the way in which the question was answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

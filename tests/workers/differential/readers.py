@@ -1,7 +1,5 @@
 """One anvil that mines no block by itself, with the contracts of all cases, and the two that read it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

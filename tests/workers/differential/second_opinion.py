@@ -1,7 +1,5 @@
 """What web3.py says of the same question at the same block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 And 150 transactions: tx-explain tells the transfers that eth_getLogs has.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

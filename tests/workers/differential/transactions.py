@@ -1,7 +1,5 @@
 """Transactions by chance: of the scene's tokens, and of contracts that emit whatever they like."""
 
-from __future__ import annotations
-
 import random
 import time
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What hostile servers say, canaries that nobody may call, and a way to them."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import sys
@@ -83,7 +81,7 @@ class Canary:
         self.places = places
         self._listeners: list[socket.socket] = []
 
-    def __enter__(self) -> Canary:
+    def __enter__(self) -> "Canary":
         for address, port in self.places:
             family = socket.AF_INET6 if ":" in address else socket.AF_INET
             listener = socket.create_server((address, port), family=family, backlog=16)

@@ -9,8 +9,6 @@
 Names of which nothing was said do not exist. A name of which something was said has no records of other types.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Sequence

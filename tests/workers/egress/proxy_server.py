@@ -1,8 +1,6 @@
 """A real proxy on loopback: HTTP CONNECT and SOCKS5 on one port, with or without a password. It connects to whatever it is
 asked for, and remembers what that was."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import ipaddress

@@ -1,7 +1,5 @@
 """Servers that say exactly what a test wants, byte for byte, and a listener that nobody may reach."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket

@@ -5,8 +5,6 @@ the network is tried directly and through a real proxy, which is given judged ad
 what parsers, resolvers and gateways are known to disagree about; its numbers are only names.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Connections: names that lie and change, addresses that are dead or one's own, and nothing is asked but the DNS."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

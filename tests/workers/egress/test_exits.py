@@ -1,7 +1,5 @@
 """Exits by real proxies: which one a connection leaves by, what the proxy is given, and what its failures mean."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import time

@@ -1,7 +1,5 @@
 """Whether our own name servers and our own route work, with a real name server that stops answering and comes back."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterator

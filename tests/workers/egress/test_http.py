@@ -1,7 +1,5 @@
 """The guarded HTTP client against real servers: redirects, codings, lies, endless answers, and certificates."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import gzip

@@ -1,7 +1,5 @@
 """The tables of what may be connected to, at their edges, and every way to write a private address into an IPv6 one."""
 
-from __future__ import annotations
-
 import ipaddress
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The proxy between a browser and the world, by real sockets: httpx through it, and bytes that no client would send."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -64,7 +62,7 @@ class Line:
     def __init__(self, way: Way) -> None:
         self._port = way.port
 
-    async def __aenter__(self) -> Line:
+    async def __aenter__(self) -> "Line":
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port)
         return self
 

@@ -1,7 +1,5 @@
 """Names to addresses, against a name server that answers whatever a test wants."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import threading

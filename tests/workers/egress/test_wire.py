@@ -1,7 +1,5 @@
 """The work that a message would be is known before it is done."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The Streams broker behaves as Dramatiq expects of any broker, with stock actors and a stock Worker."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """jobs.ports.chains.Chains out of tables, and what contracts answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The ABI decoder, with eth-abi as the second opinion."""
 
-from __future__ import annotations
-
 import random
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """What contracts answer: reverts, tokens, code, transactions."""
 
-from __future__ import annotations
-
 import eth_abi
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The generated files, and what is read from them."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import subprocess

@@ -1,7 +1,5 @@
 """Addresses, numbers, data and texts as callers and contracts write them."""
 
-from __future__ import annotations
-
 import pytest
 from eth_utils import to_checksum_address
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Schemas that callers write: what is refused before anything runs, and how errors are reported."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

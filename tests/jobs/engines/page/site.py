@@ -1,7 +1,5 @@
 """A site with one page, whose browser is a fake and whose calculations run here."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -61,15 +59,15 @@ class Site:
     time: datetime = datetime(2026, 11, 20, 15, 4, 5, 999, tzinfo=UTC)
 
     @property
-    def browser(self) -> Site:
+    def browser(self) -> "Site":
         return self
 
     @property
-    def calculations(self) -> Site:
+    def calculations(self) -> "Site":
         return self
 
     @property
-    def clock(self) -> Site:
+    def clock(self) -> "Site":
         return self
 
     def now(self) -> datetime:

@@ -1,7 +1,5 @@
 """What is a wall, and what only looks like one."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 from typing import Any, NamedTuple

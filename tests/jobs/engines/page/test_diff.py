@@ -1,7 +1,5 @@
 """Hunks say what changed, exactly."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

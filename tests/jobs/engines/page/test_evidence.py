@@ -1,7 +1,5 @@
 """Evidence is quoted, never written."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 

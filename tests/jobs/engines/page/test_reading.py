@@ -1,7 +1,5 @@
 """What is read of a page, and how it is written."""
 
-from __future__ import annotations
-
 import importlib
 import time
 

@@ -1,7 +1,5 @@
 """Runs of ASCII characters."""
 
-from __future__ import annotations
-
 import re
 import string
 

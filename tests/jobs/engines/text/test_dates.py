@@ -1,7 +1,5 @@
 """Dates as feeds have them."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import given

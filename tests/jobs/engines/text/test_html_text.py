@@ -1,7 +1,5 @@
 """HTML as text."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
