@@ -48,8 +48,8 @@ def _cloudflare(folder: Path) -> list[str | Path]:
 
 @pytest.mark.parametrize("client", [_python, _cloudflare])
 def test_every_call_is_bought_once(shop: Shop, tmp_path: Path, client: Command) -> None:
-    """As its documented example: answered, with a receipt for the price, and nothing moved beside these transfers. The call in no
-    list is bought by its name, as a tool and through call_tool."""
+    """As its documented example: answered, with a receipt for the price, and nothing moved beside these transfers. The call in
+    no list is bought by its name, as a tool and through call_tool."""
     try:
         command = client(tmp_path)
     except environments.Unavailable as error:

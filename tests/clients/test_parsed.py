@@ -1,4 +1,9 @@
-"""Generated clients parse a real answer of each call, and a real error of each status of each call."""
+"""Generated clients parse a real answer of each call, and a real error of each status that the document declares.
+
+Each status comes from the service, by a cause that is brought about: 400, 402 and 415 of each call; 404, 409, 413, 429, 500,
+502, 503 and 504 of one. As every call has models of its own, each is also sent one of every status that the API's own writer
+writes. The only status beside these is 405, for methods that the document does not have.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,6 +31,7 @@ from coinslot.wallet_source import sandbox_signer
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.networks import Rail
+from tests.clients import provoked
 from tests.clients.generators import Tools, payments_of, succeeded
 from tests.clients.shop import Shop
 
@@ -104,11 +111,56 @@ def _on_xrpl(service: Any, endpoint: Endpoint) -> str:
     return str(signed.value)
 
 
+def _row(path: str, body: Any, payment: str = "", *, url: str, **headers: str) -> dict[str, Any]:
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return {
+        "path": path,
+        "url": url,
+        "body": body,
+        "headers": headers | ({"PAYMENT-SIGNATURE": payment} if payment else {}),
+    }
+
+
+def _called(tools: Tools, folder: Path, calls: list[dict[str, Any]]) -> list[Answer]:
+    """What the Python client in the folder was sent, and what it parsed."""
+    rows = f"calls-{len(calls)}.json"
+    (folder / rows).write_text(json.dumps(calls))
+    done = tools.run(folder, tools.python, "parsed_calls.py", CALLS=rows)
+    succeeded(done)
+    printed = json.loads(done.stdout)
+    assert printed["elsewhere"] == []
+    found: list[Answer] = printed["answers"]
+    return found
+
+
 @pytest.fixture(scope="session")
 def answers(
-    tools: Tools, python_client: Path, shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]
+    tools: Tools,
+    python_client: Path,
+    shop: Shop,
+    service: Any,
+    problems: tuple[str, dict[str, list[bytes]]],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> list[Answer]:
     """What the Python client was sent by the service and by `problems`, and what it parsed."""
+    shutil.copy(HERE / "parsed_calls.py", python_client)
+
+    def failed() -> list[Answer]:
+        calls = provoked.calls(shop)
+        with provoked.failing(service, tmp_path_factory.mktemp("failing")) as url:
+            rows = [_row(call.path, call.body, call.payment, url=url) for call in calls]
+            found = _called(tools, python_client, rows)
+        assert [answer["status"] for answer in found] == [call.status for call in calls]
+        return found
+
+    with ThreadPoolExecutor() as beside:  # a deadline takes seconds to pass
+        failures = beside.submit(failed)
+        return _answered(tools, python_client, shop, service, problems) + failures.result()
+
+
+def _answered(
+    tools: Tools, folder: Path, shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]
+) -> list[Answer]:
     named = {"payment-identifier": {"info": {"required": False, "id": "generated-clients-parse"}}}
     named_twice = [payments_of(shop, extensions=named)[ECHO] for _ in range(2)]
     payments = payments_of(shop)
@@ -116,31 +168,19 @@ def answers(
         if endpoint.path not in payments:
             payments[endpoint.path] = _on_xrpl(service, endpoint)
 
-    def row(path: str, body: Any, payment: str = "", url: str = shop.base_url, **headers: str) -> dict[str, Any]:
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        return {
-            "path": path,
-            "url": url,
-            "body": body,
-            "headers": headers | ({"PAYMENT-SIGNATURE": payment} if payment else {}),
-        }
-
     calls = []
     for endpoint in SOLD:
         path, body, payment = endpoint.path, endpoint.example.request, payments[endpoint.path]
-        calls += [row(path, body), row(path, body, "no payment"), row(path, body, payment, content_encoding="gzip")]
-        calls.append(row(path, body, payment))
-        calls += [row(path, body, url=problems[0], x_number=str(n)) for n in range(len(problems[1][path]))]
-    calls += [row(ECHO, {"message": str(n)}, payment) for n, payment in enumerate(named_twice)]
-    calls.append(row(ECHO, LONG, payments_of(shop)[ECHO]))
-    calls.append(row(YOUTUBE, {"url": "https://youtu.be/coinslot-05"}, payments_of(shop)[YOUTUBE]))
-    (python_client / "calls.json").write_text(json.dumps(calls))
-    shutil.copy(HERE / "parsed_calls.py", python_client)
-    done = tools.run(python_client, tools.python, "parsed_calls.py", CALLS="calls.json")
-    succeeded(done)
-    printed = json.loads(done.stdout)
-    assert printed["elsewhere"] == []
-    found: list[Answer] = printed["answers"]
+        for presented in ("", "no payment"):
+            calls.append(_row(path, body, presented, url=shop.base_url))
+        calls.append(_row(path, body, payment, url=shop.base_url, content_encoding="gzip"))
+        calls.append(_row(path, body, payment, url=shop.base_url))
+        calls += [_row(path, body, url=problems[0], x_number=str(n)) for n in range(len(problems[1][path]))]
+    calls += [_row(ECHO, {"message": str(n)}, payment, url=shop.base_url) for n, payment in enumerate(named_twice)]
+    calls.append(_row(ECHO, LONG, payments_of(shop)[ECHO], url=shop.base_url))
+    video = {"url": "https://youtu.be/coinslot-05"}
+    calls.append(_row(YOUTUBE, video, payments_of(shop)[YOUTUBE], url=shop.base_url))
+    found = _called(tools, folder, calls)
     live = [answer["status"] for call, answer in zip(calls, found, strict=True) if call["url"] == shop.base_url]
     assert live == [402, 400, 415, 200] * len(SOLD) + [200, 409, 413, 502]
     return found
@@ -164,7 +204,7 @@ def test_a_python_client_parses_every_answer(answers: list[Answer]) -> None:
         assert ("Problem" in answer["type"]) == (answer["status"] not in (200, 402))
     for endpoint in SOLD:
         statuses = {answer["status"] for answer in answers if answer["path"] == endpoint.path}
-        documented = {200, 400, 402, 409, 413, 415, 429, 500, 503, 504}
+        documented = {200, 400, 402, 404, 409, 413, 415, 429, 500, 503, 504}
         assert statuses == (documented | {502} if endpoint.failures else documented)
 
 
