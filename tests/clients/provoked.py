@@ -31,19 +31,19 @@ class Provoked(NamedTuple):
 
 @contextlib.contextmanager
 def failing(service: Service, folder: Path) -> Iterator[str]:
-    """The origin of an API process of this service that limits rates, does not sell all calls, and has a queue of its own. The only
-    worker there runs `echo` and obeys what the message asks for (tests/e2e/failing_jobs.py)."""
+    """The origin of an API process of this service that limits rates, does not sell all calls, and has a queue of its own. The
+    only worker there runs `jwt-verify` and obeys what a request asks for (tests/e2e/failing_jobs.py)."""
     own = dict(line.split("=", 1) for line in service.environment)
     queue = start_redis("queue", folder)
     own["COINSLOT_QUEUE_URL"] = queue.url
-    worker = start_failing_worker("micro", folder / "worker.log", "--threads", "1", **own, **{FOLDER: str(folder)})
+    worker = start_failing_worker("fast", folder / "worker.log", "--threads", "2", **own, **{FOLDER: str(folder)})
     try:
         with another_api(
             service,
             is_ready=_has_worker,
             COINSLOT_QUEUE_URL=queue.url,
-            COINSLOT_RATE_LIMITS="micro=0.001/2",
-            COINSLOT_SELL="echo,chain/chain-id",
+            COINSLOT_RATE_LIMITS="fast=0.001/2",
+            COINSLOT_SELL="jwt-verify,chain/chain-id",
         ) as origin:
             yield origin
     finally:
@@ -54,17 +54,23 @@ def failing(service: Service, folder: Path) -> Iterator[str]:
 
 def _has_worker(told: Any) -> bool:
     checks = told["checks"]
-    return bool(checks["ledger"] and checks["facilitator:base"] and checks["workers:micro"])
+    return bool(checks["ledger"] and checks["facilitator:base"] and checks["workers:fast"])
 
 
 def calls(shop: Shop) -> list[Provoked]:
     """One call for each status that nothing in a request brings about, in this order, each paid if a paid call gets it."""
-    echo, chain_id = BY_NAME["echo"].path, BY_NAME["chain/chain-id"]
-    first, second, third = (payments_of(shop) for _ in range(3))
+    jwt, chain_id, faker = (BY_NAME[name] for name in ("jwt-verify", "chain/chain-id", "faker"))
+    payments = [payments_of(shop) for _ in range(3)]
+    asked = [
+        (500, "please-fail"),
+        (504, "please-hold-1"),  # beyond its deadline
+        (429, "too often"),
+    ]
     return [
-        Provoked(500, echo, {"message": "please-fail"}, first[echo]),
-        Provoked(504, echo, {"message": "please-hold-1"}, second[echo]),  # for longer than its deadline
-        Provoked(429, echo, {"message": "too often"}, third[echo]),
-        Provoked(503, chain_id.path, chain_id.example.request, first[chain_id.path]),  # it has no worker
-        Provoked(404, BY_NAME["faker"].path, {}),  # it is not sold
+        *(
+            Provoked(status, jwt.path, {**jwt.example.request, "requiredClaims": [claim]}, payment[jwt.path])
+            for (status, claim), payment in zip(asked, payments, strict=True)
+        ),
+        Provoked(503, chain_id.path, chain_id.example.request, payments[0][chain_id.path]),  # it has no worker
+        Provoked(404, faker.path, faker.example.request),  # it is not sold
     ]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,7 +33,8 @@ from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.networks import Rail
 from tests.clients import provoked
-from tests.clients.generators import Tools, payments_of, succeeded
+from tests.clients.generators import Tools, payments_of
+from tests.clients.programs import environment
 from tests.clients.shop import Shop
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the programs
@@ -43,6 +45,8 @@ SOLD = sorted((one for one in CATALOGUE if one.listed), key=lambda one: Rail.BAS
 ECHO, YOUTUBE = BY_NAME["echo"].path, BY_NAME["youtube"].path
 LONG = {"message": "x" * 2_000_000}
 Answer = dict[str, Any]
+Row = dict[str, Any]
+"""A call that the client makes (parsed_calls.py)."""
 
 
 def _written(endpoint: Endpoint, codes: dict[int, Iterator[str]], charged: Iterator[bool | str]) -> Iterator[bytes]:
@@ -111,7 +115,7 @@ def _on_xrpl(service: Any, endpoint: Endpoint) -> str:
     return str(signed.value)
 
 
-def _row(path: str, body: Any, payment: str = "", *, url: str, **headers: str) -> dict[str, Any]:
+def _row(path: str, body: Any, payment: str = "", *, url: str, **headers: str) -> Row:
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     return {
         "path": path,
@@ -121,16 +125,26 @@ def _row(path: str, body: Any, payment: str = "", *, url: str, **headers: str) -
     }
 
 
-def _called(tools: Tools, folder: Path, calls: list[dict[str, Any]]) -> list[Answer]:
-    """What the Python client in the folder was sent, and what it parsed."""
-    rows = f"calls-{len(calls)}.json"
-    (folder / rows).write_text(json.dumps(calls))
-    done = tools.run(folder, tools.python, "parsed_calls.py", CALLS=rows)
-    succeeded(done)
-    printed = json.loads(done.stdout)
-    assert printed["elsewhere"] == []
-    found: list[Answer] = printed["answers"]
-    return found
+def _called(tools: Tools, folder: Path, calls: Callable[[], list[Row]]) -> tuple[list[Row], list[Answer]]:
+    """What the Python client in the folder called, and what it was sent and parsed.
+
+    Args:
+        calls: makes them when the client is ready.
+    """
+    command = [tools.python, "parsed_calls.py"]
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=folder, env=environment(folder), text=True, **pipes) as client:
+        try:
+            assert client.stdout is not None
+            is_ready = client.stdout.readline() == "ready\n"
+            rows = calls() if is_ready else []
+            printed, said = client.communicate(json.dumps(rows), timeout=200)
+        finally:
+            client.kill()
+    assert client.returncode == 0, said
+    told = json.loads(printed)
+    assert told["elsewhere"] == []
+    return rows, told["answers"]
 
 
 @pytest.fixture(scope="session")
@@ -149,41 +163,38 @@ def answers(
         calls = provoked.calls(shop)
         with provoked.failing(service, tmp_path_factory.mktemp("failing")) as url:
             rows = [_row(call.path, call.body, call.payment, url=url) for call in calls]
-            found = _called(tools, python_client, rows)
+            _, found = _called(tools, python_client, lambda: rows)
         assert [answer["status"] for answer in found] == [call.status for call in calls]
         return found
 
     with ThreadPoolExecutor() as beside:  # a deadline takes seconds to pass
         failures = beside.submit(failed)
-        return _answered(tools, python_client, shop, service, problems) + failures.result()
+        calls, found = _called(tools, python_client, lambda: _calls(shop, service, problems))
+        live = [answer["status"] for call, answer in zip(calls, found, strict=True) if call["url"] == shop.base_url]
+        assert live == [402, 400, 415, 200] * len(SOLD) + [200, 409, 413, 502]
+        return found + failures.result()
 
 
-def _answered(
-    tools: Tools, folder: Path, shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]
-) -> list[Answer]:
+def _calls(shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]) -> list[Row]:
+    """Of each path: unpaid, wrongly paid, compressed and bought, and each problem of `problems`. Then what needs a body of its
+    own."""
     named = {"payment-identifier": {"info": {"required": False, "id": "generated-clients-parse"}}}
     named_twice = [payments_of(shop, extensions=named)[ECHO] for _ in range(2)]
-    payments = payments_of(shop)
+    payments, more = payments_of(shop), payments_of(shop)
     for endpoint in SOLD:
         if endpoint.path not in payments:
             payments[endpoint.path] = _on_xrpl(service, endpoint)
-
     calls = []
     for endpoint in SOLD:
         path, body, payment = endpoint.path, endpoint.example.request, payments[endpoint.path]
-        for presented in ("", "no payment"):
-            calls.append(_row(path, body, presented, url=shop.base_url))
+        calls += [_row(path, body, presented, url=shop.base_url) for presented in ("", "no payment")]
         calls.append(_row(path, body, payment, url=shop.base_url, content_encoding="gzip"))
         calls.append(_row(path, body, payment, url=shop.base_url))
         calls += [_row(path, body, url=problems[0], x_number=str(n)) for n in range(len(problems[1][path]))]
     calls += [_row(ECHO, {"message": str(n)}, payment, url=shop.base_url) for n, payment in enumerate(named_twice)]
-    calls.append(_row(ECHO, LONG, payments_of(shop)[ECHO], url=shop.base_url))
-    video = {"url": "https://youtu.be/coinslot-05"}
-    calls.append(_row(YOUTUBE, video, payments_of(shop)[YOUTUBE], url=shop.base_url))
-    found = _called(tools, folder, calls)
-    live = [answer["status"] for call, answer in zip(calls, found, strict=True) if call["url"] == shop.base_url]
-    assert live == [402, 400, 415, 200] * len(SOLD) + [200, 409, 413, 502]
-    return found
+    calls.append(_row(ECHO, LONG, more[ECHO], url=shop.base_url))
+    calls.append(_row(YOUTUBE, {"url": "https://youtu.be/coinslot-05"}, more[YOUTUBE], url=shop.base_url))
+    return calls
 
 
 def _moments(value: Any) -> Any:
