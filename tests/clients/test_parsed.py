@@ -7,9 +7,9 @@ writes. The only status beside these is 405, for methods that the document does 
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -19,9 +19,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from api.discovery import problem
+from api.discovery import openapi, problem
+from api.discovery.listing import Listing
 from api.errors import ERROR_KINDS, Problem
 from api.http import problem_answer
 from coinslot import sandbox_file
@@ -32,14 +34,13 @@ from coinslot.wallet_source import sandbox_signer
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.networks import Rail
-from tests.clients import provoked
-from tests.clients.generators import Tools, payments_of
+from tests.clients import generators, provoked
+from tests.clients.generators import Tools, furnished, payment_of, payments_of
 from tests.clients.programs import environment
 from tests.clients.shop import Shop
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the programs
 
-HERE = Path(__file__).parent
 SOLD = sorted((one for one in CATALOGUE if one.listed), key=lambda one: Rail.BASE in one.rails)
 """First what is paid on the XRP Ledger: such a payment is valid for a minute at most."""
 ECHO, YOUTUBE = BY_NAME["echo"].path, BY_NAME["youtube"].path
@@ -157,7 +158,6 @@ def answers(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[Answer]:
     """What the Python client was sent by the service and by `problems`, and what it parsed."""
-    shutil.copy(HERE / "parsed_calls.py", python_client)
 
     def failed() -> list[Answer]:
         calls = provoked.calls(shop)
@@ -221,6 +221,10 @@ def test_a_python_client_parses_every_answer(answers: list[Answer]) -> None:
 
 def test_typescript_types_take_every_answer(tools: Tools, typescript_client: Path, answers: list[Answer]) -> None:
     """Written as a literal, which may have no member that the types do not have."""
+    _check_types(tools, typescript_client, answers)
+
+
+def _check_types(tools: Tools, folder: Path, answers: list[Answer]) -> None:
     lines = [
         'import type { paths } from "./generated.js";',
         "type Sent<P extends keyof paths, S> = paths[P] extends { post: { responses: infer R } } ? S extends keyof R ?",
@@ -229,5 +233,24 @@ def test_typescript_types_take_every_answer(tools: Tools, typescript_client: Pat
     for number, answer in enumerate(answers):
         kind = f"Sent<{json.dumps(answer['path'])}, {answer['status']}>"
         lines.append(f"export const answer{number}: {kind} = {json.dumps(answer['sent'])};")
-    (typescript_client / "answers.mts").write_text("\n".join(lines))
-    tools.check_types(typescript_client, "answers.mts")
+    (folder / "answers.mts").write_text("\n".join(lines))
+    tools.check_types(folder, "answers.mts")
+
+
+def test_the_call_that_no_document_has_answers_as_it_is_declared(
+    tools: Tools, tmp_path: Path, shop: Shop, python_client: Path
+) -> None:
+    """The specification keeps it out of /openapi.json, so no client that is made of that has it. Of the document that would
+    have it, a client parses a challenge, a problem and an answer of the service."""
+    [endpoint] = (one for one in CATALOGUE if not one.listed)
+    path, body, url = endpoint.path, endpoint.example.request, shop.base_url
+    assert path not in (python_client / "openapi.json").read_text()
+    payment, offers = payment_of(shop, path)
+    listing = Listing(dataclasses.replace(endpoint, listed=True), url + path, offers)
+    folder = furnished(tmp_path, tools, msgspec.json.encode(openapi.document([listing], url)))
+    generators.python_client(folder, tools)
+    rows = [_row(path, body, header, url=url) for header in ("", "no payment", payment)]
+    _, found = _called(tools, folder, lambda: rows)
+    assert [answer["status"] for answer in found] == [402, 400, 200]
+    assert [_moments(answer["parsed"]) for answer in found] == [_moments(answer["sent"]) for answer in found]
+    _check_types(tools, generators.typescript_client(folder, tools), found)
