@@ -1,7 +1,5 @@
 """A part of the service where each thing fails for which a call has a status."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
