@@ -62,6 +62,7 @@ PROBLEM_SCHEMA: dict[str, Any] = {
 
 COMPONENTS = {
     400: "BadRequestProblem",
+    404: "NotFoundProblem",
     409: "ConflictProblem",
     413: "ContentTooLargeProblem",
     415: "UnsupportedMediaTypeProblem",

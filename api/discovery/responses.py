@@ -34,6 +34,7 @@ def responses(endpoint: Endpoint, answer: dict[str, Any], upstream: dict[str, An
         },
         "400": _shared("BadRequest"),
         "402": _payment_required(endpoint.flavour),
+        "404": _shared("NotFound"),
         "409": _shared("Conflict"),
         "413": _shared("ContentTooLarge"),
         "415": _shared("UnsupportedMediaType"),
@@ -61,6 +62,7 @@ def components() -> dict[str, Any]:
                 "runs: `charged` says which.",
                 _headers("PAYMENT-RESPONSE"),
             ),
+            "NotFound": _problem(404, "This call is not sold here any more. Not charged.", {}),
             "Conflict": _problem(
                 409, "The payment-identifier belongs to another request of this payer. Not charged.", {}
             ),

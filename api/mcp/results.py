@@ -1,6 +1,7 @@
 """Results of tools: what a paid call answers over HTTP, in x402's form for MCP.
 
-Source: specs/transports-v2/mcp.md of x402-foundation/x402, the binding by tool results.
+Sources: specs/transports-v2/mcp.md of x402-foundation/x402, the binding by tool results; and agents/x402 of npm's agents 0.32,
+Cloudflare's client, which reads a challenge in `_meta` alone.
 """
 
 from typing import Any
@@ -13,7 +14,7 @@ from api.discovery.listing import Listing, tool_resource
 from api.http import Answer
 from shared.raw_json import is_deeper
 
-PAYMENT, RECEIPT = "x402/payment", "x402/payment-response"
+PAYMENT, RECEIPT, CHALLENGE = "x402/payment", "x402/payment-response", "x402/error"
 """Members of `_meta`, of a request and of its result."""
 MAX_DEPTH = 100
 """Levels of structured content. The JSON parsers of clients take some 128 (Rust's serde_json) or 200 (pydantic's)."""
@@ -53,13 +54,14 @@ class ToolChallenge:
 def paid(answer: Answer, challenge: ToolChallenge) -> Result:
     """The result of a paid tool: an answer, a challenge, or a problem; with the receipt, where there is one."""
     headers = dict(answer.headers)
-    body = challenge(answer.body) if answer.status == 402 else answer.body
-    result = content(msgspec.Raw(body), is_error=answer.status != 200)
+    document = msgspec.Raw(challenge(answer.body) if answer.status == 402 else answer.body)
+    result = content(document, is_error=answer.status != 200)
     if warnings := headers.get(b"warnings"):
         result["content"].append(_text(f"Warnings: {warnings.decode()}"))
+    meta = {CHALLENGE: document} if answer.status == 402 else {}
     if receipt := headers.get(b"payment-response"):
-        result["_meta"] = {RECEIPT: msgspec.Raw(pybase64.b64decode(receipt))}
-    return result
+        meta[RECEIPT] = msgspec.Raw(pybase64.b64decode(receipt))
+    return result | {"_meta": meta} if meta else result
 
 
 def content(document: msgspec.Raw, *, is_error: bool = False) -> Result:

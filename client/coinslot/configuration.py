@@ -16,7 +16,7 @@ from coinslot.prices import dollars
 from coinslot.signer import Signer
 from coinslot.state_folder import state_folder
 from coinslot.wallet import Wallet
-from coinslot.wallet_source import SandboxAccounts
+from coinslot.wallet_source import OwnAccounts, SandboxAccounts
 
 SANDBOX_MAX_PRICE = Decimal("0.10")
 MAX_PRICE_ENVIRONMENT = "COINSLOT_MAX_PRICE"
@@ -27,7 +27,8 @@ class Configuration:
     """What a Buyer is made of.
 
     Attributes:
-        accounts: of the sandbox, where neither a rail nor channels were named; an account pays what those before it cannot.
+        accounts: of the sandbox or of the user's own keys, where neither a rail nor channels were named; an account pays what
+            those before it cannot.
         max_price: most that one call may cost, in dollars.
         is_sandbox: whether the wallet is the sandbox's, which holds test money.
         warnings: sentences for the person who pays.
@@ -39,7 +40,7 @@ class Configuration:
     payments: PaymentFolder
     is_sandbox: bool
     warnings: tuple[str, ...]
-    accounts: SandboxAccounts | None = None
+    accounts: SandboxAccounts | OwnAccounts | None = None
 
     @property
     def wallet(self) -> Wallet:
@@ -62,11 +63,13 @@ def find(options: Options) -> Configuration:
         payments, is_sandbox = _folder_with_channel(source.signer, payment_folders(options))
         sandbox = sandbox_file.nearest(env, options.folder) if is_sandbox else None
     base_url = options.server(sandbox)
-    warnings = [source.warning] if source.warning else []
+    warnings = list(source.warnings)
     if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         warnings.append("the server's address is not https: others on the way can read the call and change its price")
     signer = channel_wallet.signer(options, source.signer, payments.channels, base_url)
-    is_free = options.rail is None and signer is source.signer
+    accounts: SandboxAccounts | OwnAccounts | None = None
+    if options.rail is None and signer is source.signer:
+        accounts = SandboxAccounts(sandbox, signer) if sandbox else OwnAccounts(signer, source.others)
     return Configuration(
         signer=signer,
         base_url=base_url,
@@ -74,7 +77,7 @@ def find(options: Options) -> Configuration:
         payments=payments,
         is_sandbox=sandbox is not None,
         warnings=tuple(warnings),
-        accounts=SandboxAccounts(sandbox, signer) if sandbox and is_free else None,
+        accounts=accounts,
     )
 
 

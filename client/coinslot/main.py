@@ -44,6 +44,9 @@ _ENVIRONMENT = """environment:
     COINSLOT_URL              the server's address, instead of --url
     COINSLOT_WALLET_KEY_FILE  file of the wallet's key (64 hex digits), instead of --key-file
     COINSLOT_WALLET_RPC_URL   node of the wallet's network, instead of --rpc-url
+    COINSLOT_WALLET_KEY_FILE_SOLANA, COINSLOT_WALLET_RPC_URL_SOLANA
+                              the same of one rail alone (BASE, SOLANA, STELLAR, XRPL_USDC, XRPL_RLUSD, ETHEREUM), as many as
+                              you have: without --rail a call that the first cannot pay is paid by the next
     COINSLOT_MAX_PRICE        most that one call may cost, in dollars, instead of --max-price
     COINSLOT_SCHEME           exact or channel, instead of --scheme
     COINSLOT_CAP_DEPOSIT      most that channels may hold at a time, in dollars (default: 5)
@@ -240,7 +243,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (call, wallet, mcp, opening, refund, withdraw):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
         command.add_argument("--rail", choices=[str(rail) for rail in RAILS],
-                             help="network and asset to pay with (default: base, or another of a sandbox)")  # fmt: skip
+                             help="network and asset to pay with (default: base, or another that has a wallet)")  # fmt: skip
         command.add_argument("--rpc-url", metavar="URL", help="node of that network, which every rail but EVM's needs")
     for command in (call, resume, spent, catalogue, wallet, listing, opening, refund, withdraw):
         command.add_argument("--json", action="store_true", help="print one JSON object, for errors too")

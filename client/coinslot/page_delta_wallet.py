@@ -48,9 +48,14 @@ def find(options: Options, *, base_url: str, other: Configuration | None) -> Con
             options, url=base_url, key_file=key_file, rail=RAIL, rpc_url=values[RPC_URL_ENVIRONMENT], scheme="exact"
         )
     )
-    if other is not None and other.signer.address == found.signer.address:
+    if other is not None and found.signer.address in _addresses(other):
         raise WalletUnusable("page_delta is not offered: its wallet is that of the other tools, and must be its own")
     return found
+
+
+def _addresses(found: Configuration) -> set[str]:
+    """Of the accounts that pay for the other tools. Raises WalletUnusable."""
+    return {found.signer.address} if found.is_sandbox else {signer.address for signer in found.wallet.signers}
 
 
 def _check_private(path: Path) -> None:

@@ -8,8 +8,8 @@ from coinslot.output import Output
 def run(options: Options, output: Output) -> int:
     """Print the wallet. Returns 0. Raises WalletUnusable, OSError."""
     source = wallet_source.find(options)
-    if source.warning:
-        output.note(source.warning)
+    for warning in source.warnings:
+        output.note(warning)
     signer = source.signer
     shown = {
         "address": signer.address,

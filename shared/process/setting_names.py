@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from shared.observability.logs import Formatter
 from shared.settings.service import PREFIX, Settings
+from shared.x402.networks import Rail
 
 NOT_SETTINGS = frozenset(
     f"{PREFIX}{name}"
@@ -14,6 +15,7 @@ NOT_SETTINGS = frozenset(
         *("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL", "MAX_PRICE", "STATE_DIR"),
         *("CAPS_FILE", "CAP_PER_CALL", "CAP_PER_DAY", "CAP_TOTAL", "CAP_PER_ENDPOINT", "CAP_DEPOSIT"),
         *("SCHEME", "CHANNEL_KEY_FILE"),
+        *(f"WALLET_{what}_{rail.upper().replace('-', '_')}" for what in ("KEY_FILE", "RPC_URL") for rail in Rail),
     )
 )
 """Of scripts/run and of the buyer's command."""

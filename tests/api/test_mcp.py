@@ -66,15 +66,17 @@ def call(ask: Ask) -> Ask:
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("written", [dict, encoded])
 @pytest.mark.parametrize("name", ["echo", "call_tool"])
 async def test_the_same_payment_by_either_transport_is_one_purchase(
-    shop: httpx.AsyncClient, call: Ask, payer: Payer, facilitator: Any, name: str
+    shop: httpx.AsyncClient, call: Ask, payer: Payer, facilitator: Any, name: str, written: Callable[[Any], Any]
 ) -> None:
-    """The answer and its receipt are the same, whichever was first, and however the body is written."""
+    """The answer and its receipt are the same, whichever was first, and however the body and the payment are written."""
 
     async def by_tool(payment: Any) -> tuple[Any, Any]:
         arguments = {"message": "hi"}
-        result = await call(name, arguments if name == "echo" else {"name": "echo", "arguments": arguments}, payment)
+        arguments = arguments if name == "echo" else {"name": "echo", "arguments": arguments}
+        result = await call(name, arguments, written(payment))
         assert (result["isError"], json.loads(result["content"][0]["text"])) == (False, result["structuredContent"])
         return result["structuredContent"], result["_meta"]["x402/payment-response"]
 
@@ -98,6 +100,7 @@ async def test_the_challenge_is_that_of_the_call_and_describes_the_tool(
     challenge = result["structuredContent"]
     over_http = (await shop.post(ECHO)).json()
     assert (result["isError"], json.loads(result["content"][0]["text"])) == (True, challenge)
+    assert result["_meta"] == {"x402/error": challenge}
     assert {key: challenge[key] for key in ("x402Version", "error", "accepts")} == {
         key: over_http[key] for key in ("x402Version", "error", "accepts")
     }
@@ -124,7 +127,7 @@ async def test_a_refusal_has_the_cause_of_the_call_over_http(
         problem, same = result["structuredContent"], over_http.json()
         assert (result["isError"], problem["status"], problem["charged"]) == (True, 400, False)
         assert problem | {"requestId": ""} == same | {"requestId": ""}
-    for garbage in ("x", [payment], {"x402Version": 2}, 1):
+    for garbage in ("x", "", "\u00e9\n", '"', encoded(payment) + "=", [payment], {"x402Version": 2}, 1):
         assert (await call("echo", {}, garbage))["structuredContent"]["code"] == "invalid_payment"
     assert facilitator.settles == []
 

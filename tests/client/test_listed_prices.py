@@ -1,16 +1,20 @@
 """A shop whose challenges do not say what its list says."""
 
+import base64
 import json
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from coinslot.capped_buyer import CappedBuyer
-from coinslot.errors import PriceAboveList
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CoinslotError, PriceAboveList
 from coinslot.spending_caps import Caps
+from shared.x402.wire import Payment
 from tests.client.conftest import Canned, Command, Shop, configured, listed
 
 CAPS = Caps(per_call=Decimal(1), per_day=Decimal(1), total=Decimal(1), per_endpoint={})
@@ -87,3 +91,79 @@ def test_tools_sign_nothing_above_the_list(shop: Shop, tmp_path: Path) -> None:
             await buyer.aclose()
 
     anyio.run(buy)
+
+
+def moves_the_call(shop: Shop) -> None:
+    shop.unpaid = [Canned(307, headers={"location": "/v1/cdp/chain/chain-id"})]
+
+
+def moves_the_payment(shop: Shop) -> None:
+    shop.paid = [Canned(308, headers={"location": "/v1/cdp/chain/chain-id"})]
+
+
+def asks_for_ever(shop: Shop) -> None:
+    shop.unpaid = [Canned(402, b" " * 1000, {"content-length": "100000"}, pause_s=0.2)]
+
+
+def answers_the_payment_for_ever(shop: Shop) -> None:
+    shop.paid = [Canned(200, b" " * 1000, {"content-length": "100000"}, pause_s=0.2)]
+
+
+def says_that_nothing_was_charged(shop: Shop) -> None:
+    shop.paid = [shop.problem(500, charged=False, retryable=True)]
+
+
+def asks_again_for_more(shop: Shop) -> None:
+    shop.paid = [lambda seen: shop.demand(shop.challenge(seen.path, price="0.04"))]
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        dear,
+        lists_in_its_catalogue,
+        redirects,
+        answers_for_ever,
+        says_nonsense,
+        moves_the_call,
+        moves_the_payment,
+        asks_for_ever,
+        answers_the_payment_for_ever,
+        says_that_nothing_was_charged,
+        asks_again_for_more,
+    ],
+)
+@pytest.mark.parametrize("buys", ["call", "mcp"])
+def test_a_hostile_shop_gets_the_listed_price_at_most(
+    buys: str,
+    acts: Callable[[Shop], None],
+    command: Command,
+    shop: Shop,
+    sandbox: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One payment of it for one call, however the shop answers: what was signed it can settle, whatever it says of it."""
+    for module in ("buyer", "capped_buyer"):
+        monkeypatch.setattr(f"coinslot.{module}.RetryPolicy", lambda: RetryPolicy(budget_s=0.5, first_pause_s=0.1))
+    if acts in (lists_in_its_catalogue, redirects, answers_for_ever, says_nonsense):
+        dear(shop)
+    acts(shop)
+
+    async def buy() -> None:
+        buyer = CappedBuyer(configured(shop.base_url, tmp_path), CAPS, timeout_s=0.5)
+        try:
+            with pytest.raises(CoinslotError):
+                await buyer.call("echo", {})
+        finally:
+            await buyer.aclose()
+
+    if buys == "call":
+        assert command("call", "echo", "--max-price", "1", "--timeout", "0.5").code != 0
+    else:
+        anyio.run(buy)
+    signed = [msgspec.json.decode(base64.b64decode(header), type=Payment) for header in set(shop.payments)]
+    assert sum(int(payment.accepted.amount) for payment in signed) <= 1000
+    assert len(signed) == (
+        acts in (moves_the_payment, answers_the_payment_for_ever, says_that_nothing_was_charged, asks_again_for_more)
+    )

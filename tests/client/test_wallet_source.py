@@ -1,5 +1,6 @@
 """Where the command finds its key, and what it says when there is none."""
 
+import base64
 import itertools
 import json
 import re
@@ -8,15 +9,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from stellar_sdk import Keypair
 from xrpl.wallet import Wallet as Xrpl
 
 from coinslot.evm_signer import EvmSigner
 from coinslot.options import Options
-from coinslot.wallet_source import find
+from coinslot.wallet_source import OwnAccounts, find
+from shared.money import Price
 from shared.networks import NETWORKS
-from tests.client.conftest import KEY, Command, Shop
+from shared.x402.evm import check, offers
+from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.wire import Payment
+from tests.client.conftest import KEY, PAY_TO, Canned, Command, Seen, Shop, packed
 from tests.each import each
 
 
@@ -157,6 +163,67 @@ def test_a_key_pays_on_a_test_network_when_that_is_said(tmp_path: Path) -> None:
             node = "http://127.0.0.1:9"
             found = find(Options(key_file=str(path), rail=rail, rpc_url=node, network=network, env={}, folder=tmp_path))
             assert (found.signer.rail, found.signer.network) == (rail, network or row.default)
+
+
+def _write(path: Path, secret: str) -> str:
+    path.write_text(secret)
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_each_rail_may_have_a_key(tmp_path: Path) -> None:
+    """Base's is asked first, then the others in the order of the rails. A named rail takes its own; a named file is the only
+    one."""
+    other = Xrpl.create()
+    general, base = _write(tmp_path / "general", "11" * 32), _write(tmp_path / "base", "22" * 32)
+    env = {
+        "COINSLOT_WALLET_KEY_FILE": general,
+        "COINSLOT_WALLET_KEY_FILE_ETHEREUM": _write(tmp_path / "ethereum", "33" * 32),
+        "COINSLOT_WALLET_KEY_FILE_XRPL_RLUSD": _write(tmp_path / "xrpl", str(other.seed)),
+        "COINSLOT_WALLET_RPC_URL_XRPL_RLUSD": "http://127.0.0.1:9",
+    }
+
+    def paying(rail: Rail | None = None, key_file: str | None = None, **more: str) -> list[tuple[Rail, str]]:
+        found = find(Options(key_file=key_file, rail=rail, env=env | more, folder=tmp_path))
+        return [(signer.rail, signer.address) for signer in OwnAccounts(found.signer, found.others)]
+
+    rlusd, ethereum = (Rail.XRPL_RLUSD, other.address), (Rail.ETHEREUM, EvmSigner(b"\x33" * 32).address)
+    assert paying() == [(Rail.BASE, EvmSigner(b"\x11" * 32).address), rlusd, ethereum]
+    assert paying(COINSLOT_WALLET_KEY_FILE_BASE=base) == [(Rail.BASE, EvmSigner(b"\x22" * 32).address), rlusd, ethereum]
+    assert paying(COINSLOT_WALLET_KEY_FILE="") == [rlusd, ethereum]
+    assert paying(Rail.XRPL_RLUSD) == [rlusd]
+    assert paying(key_file=base) == [(Rail.BASE, EvmSigner(b"\x22" * 32).address)]
+
+
+def test_a_key_is_looked_at_when_those_before_it_cannot_pay(
+    command: Command, shop: Shop, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that is sold on Ethereum alone is paid there. Until then that file may be as it likes, but for its permissions."""
+    ethereum = Path(_write(tmp_path / "ethereum.key", "no key"))
+    for name, value in (("", key_file), ("_ETHEREUM", ethereum)):
+        monkeypatch.setenv(f"COINSLOT_WALLET_KEY_FILE{name}", str(value))
+    call = ("call", "echo", "{}", "--url", shop.base_url, "--max-price", "0.01")
+    assert command(*call).code == 0
+    ethereum.chmod(0o644)
+    assert f"chmod 600 {ethereum}" in command(*call).err
+
+    [offer] = offers(EVM_USDC["eip155:1"], Price.of("0.001"), PAY_TO)
+    payers: list[str] = []
+
+    def sell(seen: Seen) -> Canned:
+        payment = msgspec.json.decode(base64.b64decode(seen.payment or ""), type=Payment)
+        assert payment.accepted == offer
+        payers.append(check(offer, payment.payload).payer.lower())
+        receipt = shop.receipt(network="eip155:1", payer=payers[-1])
+        return Canned(200, b"{}", {"payment-response": packed(receipt)})
+
+    shop.unpaid = [shop.demand({**shop.challenge(), "accepts": [msgspec.to_builtins(offer)]})]
+    shop.paid = [sell]
+    refused = command(*call)
+    assert (refused.code, shop.payments[2:]) == (2, [])
+    _write(ethereum, "33" * 32)
+    assert (command(*call).code, payers) == (0, [EvmSigner(b"\x33" * 32).address.lower()])
+    assert command(*call, "--rail", "base").code == 3
 
 
 def test_the_documents_command_writes_a_wallet_of_the_sandbox(

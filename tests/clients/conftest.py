@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.clients import environments
-from tests.clients.generators import Tools, succeeded
+from tests.clients import environments, generators
+from tests.clients.generators import Tools
 from tests.clients.shop import Shop
 from tests.whole_service import Service
 
@@ -36,26 +36,15 @@ def folder(tmp_path: Path, tools: Tools, shop: Shop) -> Path:
 @pytest.fixture(scope="session")
 def python_client(tmp_path_factory: pytest.TempPathFactory, tools: Tools, shop: Shop) -> Path:
     """A folder with the package `generated`, of which openapi-python-client warns of nothing."""
-    folder = _furnished(tmp_path_factory.mktemp("python"), tools, shop)
-    arguments = ["--path", "openapi.json", "--output-path", "generated", "--meta", "none", "--fail-on-warning"]
-    program = tools.python.parent / "openapi-python-client"
-    assert "WARNING" not in succeeded(tools.run(folder, program, "generate", *arguments))
-    shutil.copy(environments.LOCKS / "loopback.py", folder)
-    return folder
+    return generators.python_client(_furnished(tmp_path_factory.mktemp("python"), tools, shop), tools)
 
 
 @pytest.fixture(scope="session")
 def typescript_client(tmp_path_factory: pytest.TempPathFactory, tools: Tools, shop: Shop) -> Path:
     """A folder with generated.d.ts, of which openapi-typescript warns of nothing."""
-    folder = _furnished(tmp_path_factory.mktemp("typescript"), tools, shop)
-    program = folder / "node_modules" / ".bin" / "openapi-typescript"
-    said = succeeded(tools.run(folder, program, "openapi.json", "-o", "generated.d.ts"))
-    assert "⚠" not in said
-    assert "warn" not in said.lower()
-    return folder
+    return generators.typescript_client(_furnished(tmp_path_factory.mktemp("typescript"), tools, shop), tools)
 
 
 def _furnished(folder: Path, tools: Tools, shop: Shop) -> Path:
-    (folder / "openapi.json").write_bytes(httpx.get(f"{shop.base_url}/openapi.json", trust_env=False).content)
-    (folder / "node_modules").symlink_to(tools.packages / "node_modules")
-    return folder
+    document = httpx.get(f"{shop.base_url}/openapi.json", trust_env=False).content
+    return generators.furnished(folder, tools, document)

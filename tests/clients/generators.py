@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from coincurve import PrivateKey
 
 from shared.x402.wire import X402_VERSION, Offer
 from tests import signing
+from tests.clients.environments import LOCKS
 from tests.clients.programs import run
 from tests.clients.shop import Shop
 from tests.contract.endpoints import ENDPOINTS
@@ -40,6 +42,32 @@ class Tools(NamedTuple):
         succeeded(self.run(folder, folder / "node_modules" / ".bin" / "tsc", *_TSC, program))
 
 
+def python_client(folder: Path, tools: Tools) -> Path:
+    """Make the package `generated` of openapi.json in the folder; openapi-python-client must warn of nothing."""
+    arguments = ["--path", "openapi.json", "--output-path", "generated", "--meta", "none", "--fail-on-warning"]
+    program = tools.python.parent / "openapi-python-client"
+    assert "WARNING" not in succeeded(tools.run(folder, program, "generate", *arguments))
+    for name in ("loopback.py", "parsed_calls.py"):
+        shutil.copy(LOCKS / name, folder)
+    return folder
+
+
+def typescript_client(folder: Path, tools: Tools) -> Path:
+    """Make generated.d.ts of openapi.json in the folder; openapi-typescript must warn of nothing."""
+    program = folder / "node_modules" / ".bin" / "openapi-typescript"
+    said = succeeded(tools.run(folder, program, "openapi.json", "-o", "generated.d.ts"))
+    assert "⚠" not in said
+    assert "warn" not in said.lower()
+    return folder
+
+
+def furnished(folder: Path, tools: Tools, document: bytes) -> Path:
+    """A folder with a document, as a developer has it, and the packages of npm."""
+    (folder / "openapi.json").write_bytes(document)
+    (folder / "node_modules").symlink_to(tools.packages / "node_modules")
+    return folder
+
+
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:
     """What a program has printed."""
     said = done.stdout + done.stderr
@@ -48,20 +76,35 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def payments_of(shop: Shop, **extra: object) -> dict[str, str]:
-    """A signed payment for each call that can be paid on Base.
+    """A signed payment for each listed call that can be paid on Base.
 
     Args:
         extra: further members of each payment.
     """
+    with httpx.Client(base_url=shop.base_url, trust_env=False) as http:
+        signed = {path: _signed(shop, _offers(http, path), extra) for path in sorted(LISTED)}
+    return {path: header for path, header in signed.items() if header}
+
+
+def payment_of(shop: Shop, path: str) -> tuple[str, tuple[Offer, ...]]:
+    """A signed payment on Base for one call, and all offers of it."""
+    with httpx.Client(base_url=shop.base_url, trust_env=False) as http:
+        offers = _offers(http, path)
+    return _signed(shop, offers, {}), tuple(msgspec.convert(offers, list[Offer]))
+
+
+def _offers(http: httpx.Client, path: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = http.post(path).json()["accepts"]
+    return found
+
+
+def _signed(shop: Shop, offers: list[dict[str, object]], extra: dict[str, object]) -> str:
+    """The header that pays the offer on Base; empty where there is none."""
     key = PrivateKey(bytes.fromhex(shop.sandbox["evm"]["payerKey"].removeprefix("0x")))
     expires = str(int(time.time()) + 250)
-    signed = {}
-    with httpx.Client(base_url=shop.base_url, trust_env=False) as http:
-        for path in sorted(LISTED):
-            challenge = http.post(path).json()
-            for accepted in challenge["accepts"]:
-                if accepted["network"] == BASE:
-                    payload = signing.payload(key, msgspec.convert(accepted, Offer), validBefore=expires)
-                    payment = {"x402Version": X402_VERSION, "accepted": accepted, "payload": payload, **extra}
-                    signed[path] = base64.b64encode(msgspec.json.encode(payment)).decode()
-    return signed
+    for accepted in offers:
+        if accepted["network"] == BASE:
+            payload = signing.payload(key, msgspec.convert(accepted, Offer), validBefore=expires)
+            payment = {"x402Version": X402_VERSION, "accepted": accepted, "payload": payload, **extra}
+            return base64.b64encode(msgspec.json.encode(payment)).decode()
+    return ""

@@ -37,17 +37,21 @@ def run(
     command: Sequence[str | Path], folder: Path, program: str | None = None, *, timeout_s: float = 120, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in the folder, with an environment of these variables and the way to `coinslot`."""
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
         [str(part) for part in command],
         input=program,
         cwd=folder,
-        env={"PATH": path, "HOME": str(folder), **variables},
+        env=environment(folder, **variables),
         capture_output=True,
         text=True,
         timeout=timeout_s,
         check=False,
     )
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """What a program in the folder is run with."""
+    return {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder), **variables}
 
 
 def received(shop: Shop) -> Decimal:

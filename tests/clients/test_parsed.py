@@ -1,18 +1,27 @@
-"""Generated clients parse a real answer of each call, and a real error of each status of each call."""
+"""Generated clients parse a real answer of each call, and a real error of each status that the document declares.
 
+Each status comes from the service, by a cause that is brought about: 400, 402 and 415 of each call; 404, 409, 413, 429, 500,
+502, 503 and 504 of one. As every call has models of its own, each is also sent one of every status that the API's own writer
+writes. The only status beside these is 405, for methods that the document does not have.
+"""
+
+import dataclasses
 import itertools
 import json
-import shutil
+import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from api.discovery import problem
+from api.discovery import openapi, problem
+from api.discovery.listing import Listing
 from api.errors import ERROR_KINDS, Problem
 from api.http import problem_answer
 from coinslot import sandbox_file
@@ -23,17 +32,20 @@ from coinslot.wallet_source import sandbox_signer
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.networks import Rail
-from tests.clients.generators import Tools, payments_of, succeeded
+from tests.clients import generators, provoked
+from tests.clients.generators import Tools, furnished, payment_of, payments_of
+from tests.clients.programs import environment
 from tests.clients.shop import Shop
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the programs
 
-HERE = Path(__file__).parent
 SOLD = sorted((one for one in CATALOGUE if one.listed), key=lambda one: Rail.BASE in one.rails)
 """First what is paid on the XRP Ledger: such a payment is valid for a minute at most."""
 ECHO, YOUTUBE = BY_NAME["echo"].path, BY_NAME["youtube"].path
 LONG = {"message": "x" * 2_000_000}
 Answer = dict[str, Any]
+Row = dict[str, Any]
+"""A call that the client makes (parsed_calls.py)."""
 
 
 def _written(endpoint: Endpoint, codes: dict[int, Iterator[str]], charged: Iterator[bool | str]) -> Iterator[bytes]:
@@ -102,46 +114,85 @@ def _on_xrpl(service: Any, endpoint: Endpoint) -> str:
     return str(signed.value)
 
 
+def _row(path: str, body: Any, payment: str = "", *, url: str, **headers: str) -> Row:
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return {
+        "path": path,
+        "url": url,
+        "body": body,
+        "headers": headers | ({"PAYMENT-SIGNATURE": payment} if payment else {}),
+    }
+
+
+def _called(tools: Tools, folder: Path, calls: Callable[[], list[Row]]) -> tuple[list[Row], list[Answer]]:
+    """What the Python client in the folder called, and what it was sent and parsed.
+
+    Args:
+        calls: makes them when the client is ready.
+    """
+    command = [tools.python, "parsed_calls.py"]
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=folder, env=environment(folder), text=True, **pipes) as client:
+        try:
+            assert client.stdout is not None
+            is_ready = client.stdout.readline() == "ready\n"
+            rows = calls() if is_ready else []
+            printed, said = client.communicate(json.dumps(rows), timeout=200)
+        finally:
+            client.kill()
+    assert client.returncode == 0, said
+    told = json.loads(printed)
+    assert told["elsewhere"] == []
+    return rows, told["answers"]
+
+
 @pytest.fixture(scope="session")
 def answers(
-    tools: Tools, python_client: Path, shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]
+    tools: Tools,
+    python_client: Path,
+    shop: Shop,
+    service: Any,
+    problems: tuple[str, dict[str, list[bytes]]],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> list[Answer]:
     """What the Python client was sent by the service and by `problems`, and what it parsed."""
+
+    def failed() -> list[Answer]:
+        calls = provoked.calls(shop)
+        with provoked.failing(service, tmp_path_factory.mktemp("failing")) as url:
+            rows = [_row(call.path, call.body, call.payment, url=url) for call in calls]
+            _, found = _called(tools, python_client, lambda: rows)
+        assert [answer["status"] for answer in found] == [call.status for call in calls]
+        return found
+
+    with ThreadPoolExecutor() as beside:  # a deadline takes seconds to pass
+        failures = beside.submit(failed)
+        calls, found = _called(tools, python_client, lambda: _calls(shop, service, problems))
+        live = [answer["status"] for call, answer in zip(calls, found, strict=True) if call["url"] == shop.base_url]
+        assert live == [402, 400, 415, 200] * len(SOLD) + [200, 409, 413, 502]
+        return found + failures.result()
+
+
+def _calls(shop: Shop, service: Any, problems: tuple[str, dict[str, list[bytes]]]) -> list[Row]:
+    """Of each path: unpaid, wrongly paid, compressed and bought, and each problem of `problems`. Then what needs a body of its
+    own."""
     named = {"payment-identifier": {"info": {"required": False, "id": "generated-clients-parse"}}}
     named_twice = [payments_of(shop, extensions=named)[ECHO] for _ in range(2)]
-    payments = payments_of(shop)
+    payments, more = payments_of(shop), payments_of(shop)
     for endpoint in SOLD:
         if endpoint.path not in payments:
             payments[endpoint.path] = _on_xrpl(service, endpoint)
-
-    def row(path: str, body: Any, payment: str = "", url: str = shop.base_url, **headers: str) -> dict[str, Any]:
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        return {
-            "path": path,
-            "url": url,
-            "body": body,
-            "headers": headers | ({"PAYMENT-SIGNATURE": payment} if payment else {}),
-        }
-
     calls = []
     for endpoint in SOLD:
         path, body, payment = endpoint.path, endpoint.example.request, payments[endpoint.path]
-        calls += [row(path, body), row(path, body, "no payment"), row(path, body, payment, content_encoding="gzip")]
-        calls.append(row(path, body, payment))
-        calls += [row(path, body, url=problems[0], x_number=str(n)) for n in range(len(problems[1][path]))]
-    calls += [row(ECHO, {"message": str(n)}, payment) for n, payment in enumerate(named_twice)]
-    calls.append(row(ECHO, LONG, payments_of(shop)[ECHO]))
-    calls.append(row(YOUTUBE, {"url": "https://youtu.be/coinslot-05"}, payments_of(shop)[YOUTUBE]))
-    (python_client / "calls.json").write_text(json.dumps(calls))
-    shutil.copy(HERE / "parsed_calls.py", python_client)
-    done = tools.run(python_client, tools.python, "parsed_calls.py", CALLS="calls.json")
-    succeeded(done)
-    printed = json.loads(done.stdout)
-    assert printed["elsewhere"] == []
-    found: list[Answer] = printed["answers"]
-    live = [answer["status"] for call, answer in zip(calls, found, strict=True) if call["url"] == shop.base_url]
-    assert live == [402, 400, 415, 200] * len(SOLD) + [200, 409, 413, 502]
-    return found
+        calls += [_row(path, body, presented, url=shop.base_url) for presented in ("", "no payment")]
+        calls.append(_row(path, body, payment, url=shop.base_url, content_encoding="gzip"))
+        calls.append(_row(path, body, payment, url=shop.base_url))
+        calls += [_row(path, body, url=problems[0], x_number=str(n)) for n in range(len(problems[1][path]))]
+    calls += [_row(ECHO, {"message": str(n)}, payment, url=shop.base_url) for n, payment in enumerate(named_twice)]
+    calls.append(_row(ECHO, LONG, more[ECHO], url=shop.base_url))
+    calls.append(_row(YOUTUBE, {"url": "https://youtu.be/coinslot-05"}, more[YOUTUBE], url=shop.base_url))
+    return calls
 
 
 def _moments(value: Any) -> Any:
@@ -162,12 +213,16 @@ def test_a_python_client_parses_every_answer(answers: list[Answer]) -> None:
         assert ("Problem" in answer["type"]) == (answer["status"] not in (200, 402))
     for endpoint in SOLD:
         statuses = {answer["status"] for answer in answers if answer["path"] == endpoint.path}
-        documented = {200, 400, 402, 409, 413, 415, 429, 500, 503, 504}
+        documented = {200, 400, 402, 404, 409, 413, 415, 429, 500, 503, 504}
         assert statuses == (documented | {502} if endpoint.failures else documented)
 
 
 def test_typescript_types_take_every_answer(tools: Tools, typescript_client: Path, answers: list[Answer]) -> None:
     """Written as a literal, which may have no member that the types do not have."""
+    _check_types(tools, typescript_client, answers)
+
+
+def _check_types(tools: Tools, folder: Path, answers: list[Answer]) -> None:
     lines = [
         'import type { paths } from "./generated.js";',
         "type Sent<P extends keyof paths, S> = paths[P] extends { post: { responses: infer R } } ? S extends keyof R ?",
@@ -176,5 +231,24 @@ def test_typescript_types_take_every_answer(tools: Tools, typescript_client: Pat
     for number, answer in enumerate(answers):
         kind = f"Sent<{json.dumps(answer['path'])}, {answer['status']}>"
         lines.append(f"export const answer{number}: {kind} = {json.dumps(answer['sent'])};")
-    (typescript_client / "answers.mts").write_text("\n".join(lines))
-    tools.check_types(typescript_client, "answers.mts")
+    (folder / "answers.mts").write_text("\n".join(lines))
+    tools.check_types(folder, "answers.mts")
+
+
+def test_the_call_that_no_document_has_answers_as_it_is_declared(
+    tools: Tools, tmp_path: Path, shop: Shop, python_client: Path
+) -> None:
+    """The specification keeps it out of /openapi.json, so no client that is made of that has it. Of the document that would
+    have it, a client parses a challenge, a problem and an answer of the service."""
+    [endpoint] = (one for one in CATALOGUE if not one.listed)
+    path, body, url = endpoint.path, endpoint.example.request, shop.base_url
+    assert path not in (python_client / "openapi.json").read_text()
+    payment, offers = payment_of(shop, path)
+    listing = Listing(dataclasses.replace(endpoint, listed=True), url + path, offers)
+    folder = furnished(tmp_path, tools, msgspec.json.encode(openapi.document([listing], url)))
+    generators.python_client(folder, tools)
+    rows = [_row(path, body, header, url=url) for header in ("", "no payment", payment)]
+    _, found = _called(tools, folder, lambda: rows)
+    assert [answer["status"] for answer in found] == [402, 400, 200]
+    assert [_moments(answer["parsed"]) for answer in found] == [_moments(answer["sent"]) for answer in found]
+    _check_types(tools, generators.typescript_client(folder, tools), found)

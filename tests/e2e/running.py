@@ -1,5 +1,6 @@
 """`python -m compose.serve` as a test sees it: its processes, its settings, its log, and a buyer of its calls."""
 
+import contextlib
 import json
 import os
 import signal
@@ -8,16 +9,19 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from coinslot.buyer import Buyer
 from coinslot.wallet import Wallet
 from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import ROOT, claim_port, tethered
 from tests.time_limits import patience
+from tests.whole_service import Service
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -43,6 +47,34 @@ def until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
     until(listens)
+
+
+@contextlib.contextmanager
+def another_api(
+    service: Service, *, is_ready: Callable[[Any], bool] = lambda told: bool(told["ok"]), **settings: str
+) -> Iterator[str]:
+    """One more API process of a service, with these settings beside the service's own. Yields its origin.
+
+    Args:
+        is_ready: whether calls can begin, by what /readyz tells.
+    """
+    port = claim_port(0)
+    own = dict(line.split("=", 1) for line in service.environment) | settings | {"COINSLOT_PORT": str(port)}
+    origin = f"http://127.0.0.1:{port}"
+
+    def answers() -> bool:
+        assert process.poll() is None, "it has ended"
+        try:
+            return is_ready(httpx.get(f"{origin}/readyz").json())
+        except httpx.TransportError:
+            return False
+
+    with subprocess.Popen([*tethered(), sys.executable, "-m", "api"], cwd=ROOT, env=environment(**own)) as process:
+        try:
+            until(answers)
+            yield origin
+        finally:
+            process.kill()
 
 
 def start_failing_worker(queue: str, log: Path, *options: str, **settings: str) -> subprocess.Popen[bytes]:

@@ -38,6 +38,37 @@ def test_the_command_buys_the_documented_example(service: Any, endpoint: Endpoin
     assert_documented(json.loads(answer.stdout), endpoint.example.response)
 
 
+def test_of_own_wallets_one_pays_that_is_offered(service: Any, tmp_path: Path) -> None:
+    """What Base does not pay for is paid on the XRP Ledger, where there is a key for it, too."""
+    sandbox, xrpl = service.sandbox, service.sandbox["xrpl"]
+    secrets = {"": sandbox["evm"]["payerKey"], "_XRPL_RLUSD": xrpl["payerSecret"]}
+    env = {
+        "COINSLOT_URL": service.base_url,
+        "COINSLOT_WALLET_RPC_URL_XRPL_RLUSD": xrpl["rpcUrl"],
+        "COINSLOT_MAX_PRICE": "0.01",
+    }
+    for name, secret in secrets.items():
+        path = tmp_path / f"wallet{name}.key"
+        path.touch(0o600)
+        path.write_text(secret)
+        env[f"COINSLOT_WALLET_KEY_FILE{name}"] = str(path)
+    coinslot = str(Path(sys.executable).with_name("coinslot"))
+    networks = []
+    for name, body in (("echo", {"message": "hello"}), (WATCH, {"address": xrpl["payTo"]})):
+        answer = subprocess.run(
+            [coinslot, "call", name, json.dumps(body), "--json"],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "COINSLOT_STATE_DIR": str(tmp_path), **env},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert answer.returncode == 0, answer.stderr
+        networks.append(json.loads(answer.stdout)["price"]["network"])
+    assert networks == ["eip155:8453", "xrpl:0"]
+
+
 def test_a_wallet_is_watched(service: Any) -> None:
     """The first call makes the baseline. The second tells the payments in between: for an echo, and for this call itself."""
     service.forget()

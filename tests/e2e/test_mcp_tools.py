@@ -1,11 +1,6 @@
 """The MCP server of the whole service, with the client of the protocol's own library."""
 
-import contextlib
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import anyio
@@ -21,13 +16,13 @@ from x402.mechanisms.evm.signers import EthAccountSigner
 from x402.schemas import PaymentRequired
 
 from coinslot import sandbox_file, wallet_source
-from compose.sandbox.child import claim_port, tethered
 from shared.x402.networks import Rail
 from shared.x402.wire import Challenge
 from tests.e2e.agent import RECEIPT
+from tests.e2e.running import another_api
 from tests.e2e.test_official_client import transfers
 from tests.time_limits import patience
-from tests.whole_service import ROOT, Service
+from tests.whole_service import Service
 
 pytestmark = pytest.mark.anyio
 
@@ -38,31 +33,6 @@ PAYMENT = "x402/payment"
 def anyio_backend() -> str:
     """The client runs on it."""
     return "asyncio"
-
-
-@contextlib.contextmanager
-def dying_api(service: Service, failpoint: str) -> Iterator[str]:
-    """One more API process of the service, which is killed where the failpoint says. Yields its origin."""
-    port = claim_port(0)
-    settings = dict(line.split("=", 1) for line in service.environment)
-    environment = {**os.environ, **settings, "COINSLOT_PORT": str(port), "COINSLOT_FAILPOINT": failpoint}
-    origin = f"http://127.0.0.1:{port}"
-    with subprocess.Popen([*tethered(), sys.executable, "-m", "api"], cwd=ROOT, env=environment) as process:
-        try:
-            give_up_at = time.monotonic() + patience(60)
-            while not _is_ready(origin):
-                assert time.monotonic() < give_up_at
-                time.sleep(0.1)
-            yield origin
-        finally:
-            process.kill()
-
-
-def _is_ready(origin: str) -> bool:
-    try:
-        return httpx.get(f"{origin}/readyz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def _post(url: str, params: dict[str, Any]) -> None:
@@ -79,7 +49,7 @@ async def test_the_payment_of_a_killed_process_fetches_the_answer(service: Servi
         payload = await sdk.create_payment_payload(challenge)
         paid = {PAYMENT: payload.model_dump(by_alias=True, exclude_none=True, mode="json")}
         before = len(transfers(service))
-        with dying_api(service, "settled") as origin:
+        with another_api(service, COINSLOT_FAILPOINT="settled") as origin:
             params = {"name": "echo", "arguments": arguments, "_meta": paid}
             with pytest.raises(httpx.TransportError):
                 _post(f"{origin}/mcp", params)
