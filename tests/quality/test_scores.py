@@ -1,15 +1,15 @@
-"""`scripts/quality` scores every endpoint that it names."""
+"""`scripts/quality` scores everything that it names."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.quality.scorer import endpoints, measures_of
+from tests.quality.scorer import measures_of, scored
 
 
-@pytest.mark.parametrize("endpoint", endpoints())
-def test_an_endpoint_is_scored(endpoint: str) -> None:
+@pytest.mark.parametrize("name", scored())
+def test_it_is_scored(name: str) -> None:
     """All its measures can be made, and most open cases are right."""
-    measures = measures_of(endpoint, held_out=False)
+    measures = measures_of(name, held_out=False)
     assert measures
     assert [measure.name for measure in measures if measure.score < 0.75] == []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compose.sandbox.upstreams.place import document
+from jobs.whois.rdap import read_rdap
 from jobs.whois.reason import Reason
 from jobs.whois.record import is_refusal, read
 from jobs.whois.rules import rules_of
@@ -66,6 +69,31 @@ _UNKNOWN: list[tuple[Reason, str]] = [
 ]
 
 
+_NO_RECORD = {"events": [], "entities": []}
+_RDAP: list[tuple[bool, dict[str, Any], tuple[bool | None, Reason | None]]] = [
+    (True, {}, (True, None)),
+    (True, {"ldhName": None, "unicodeName": "EXAMPLE.app."}, (True, None)),
+    (True, {"ldhName": "other.app"}, (None, "unclear")),
+    (True, {"status": ["reserved"], **_NO_RECORD}, (None, "reserved")),
+    (True, {"status": ["pending delete", "redemption period"]}, (True, None)),
+    (False, {"title": "Not Found", "description": ["The domain was not found."]}, (False, None)),
+    (False, {"title": "Object not found"}, (False, None)),
+    (False, {"title": "Not Found", "description": ["This name is reserved by the registry."]}, (None, "reserved")),
+    (False, {"title": "Not Found", "description": ["The domain is pending delete."]}, (None, "ending")),
+    (False, {"title": "Too many requests, please try again later."}, (None, "refused")),
+]
+_RDAP_SET_ASIDE: list[tuple[bool, dict[str, Any], tuple[bool | None, Reason | None]]] = [
+    (True, {"secureDNS": None, "nameservers": None}, (True, None)),
+    (True, {"ldhName": "EXAMPLE.APP"}, (True, None)),
+    (True, {"status": ["blocked"], **_NO_RECORD}, (None, "reserved")),
+    (False, {}, (False, None)),
+    (False, {"title": "Domain not found", "description": ["Terms of use apply.", "Access is rate limited."]}, (False, None)),
+    (False, {"title": "Not Found", "description": ["example.app is available for registration"]}, (False, None)),
+    (False, {"title": "Error", "description": ["Rate limit exceeded"]}, (None, "refused")),
+    (False, {"title": "Not Found", "description": ["This name is blocked (DPML)."]}, (None, "reserved")),
+]
+
+
 def measures(held_out: bool) -> Iterator[Measure]:
     """Free names that are answered as free, other texts that are not, and the reason that is given; the fields of records."""
     free = _FREE if held_out else FREE
@@ -83,6 +111,16 @@ def measures(held_out: bool) -> Iterator[Measure]:
         yield Measure("taken", len(records), sum(given["registered"] is True for given, _ in records))
         pairs = [(given[name], wanted[name]) for given, wanted in records for name in wanted]
         yield Measure("fields of records", len(pairs), sum(given == wanted for given, wanted in pairs))
+    answers = _RDAP_SET_ASIDE if held_out else _RDAP
+    read_answers = [_rdap(changes, is_found=is_found) == wanted for is_found, changes, wanted in answers]
+    yield Measure("RDAP", len(read_answers), sum(read_answers))
+
+
+def _rdap(changes: dict[str, Any], *, is_found: bool) -> tuple[bool | None, Reason | None]:
+    """What an RDAP server's answer says of a name: a record with these changes, or an error with these members."""
+    found = (json.loads(document("domain.rdap.json")) if is_found else {"errorCode": 404}) | changes
+    record = read_rdap(json.dumps(found).encode(), ["example.app"], is_found=is_found)
+    return record.registered, record.reason
 
 
 def _answer(domain: str, text: str) -> bool | Reason | None:
