@@ -1,9 +1,9 @@
-"""`scripts/quality` prints one table: endpoint, measure, cases, score, and the score that the code of before has in the same cases.
+"""`scripts/quality` prints one table: endpoint, measure, cases, and the scores of before and of now in the same cases.
 
     scripts/quality [--held-out] [--hostile-pages] [name ...]
 
-`--held-out` scores the cases that are set aside. `--hostile-pages` renders the hostile pages in a browser, directly and through a
-proxy of each kind, and prints what became of them; it takes some minutes. How the scores of before are made: before.py.
+`--held-out` scores the cases that are set aside. `--hostile-pages` renders the hostile pages in a browser, directly and through
+a proxy of each kind, and prints what became of them; it takes some minutes. How the scores of before are made: before.py.
 """
 
 import argparse

@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jobs.approval_safety.endpoint import ENDPOINT
 from jobs.approval_safety.response import Recommendation
 from jobs.approval_safety.rules import Evidence, judge
+from jobs.engines.evm import known_addresses
 from jobs.engines.evm.copycat import copycat
 from jobs.engines.evm.known_tokens import known_tokens
 from jobs.ports.chains import CHAIN_IDS, Chain
+from tests.jobs.engines.evm.fake_chains import CONTRACT, FakeChains, answered
 from tests.quality.scorer import Measure
 
 _OTHER_TOKENS = Path(__file__).with_name("other_tokens.tsv")
 _ANYWHERE = "0x5555555555555555555555555555555555555555"
+_USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+_AMOUNTS = ("unlimited", str(2**256 - 1), hex(2**255))
+_AMOUNTS_SET_ASIDE = (str(2**160 - 1), str(2**256 - 1 - 10**12), str(2**96 - 1))
 _DISGUISES = (
     ("A", "А"),
     ("E", "Е"),
@@ -86,6 +92,35 @@ def measures(held_out: bool) -> Iterator[Measure]:
     cases = _RECOMMENDED_SET_ASIDE if held_out else _RECOMMENDED
     given = [judge(Evidence(**(_OLD | changes))).recommendation == wanted for changes, wanted in cases]
     yield Measure("recommendation", len(given), sum(given))
+    victims = [
+        _recommended(address, amount) for address in _victims()[int(held_out) :: 2] for amount in ("5", "unlimited")
+    ]
+    yield Measure("exploited contracts not rejected", len(victims), sum(said != "reject" for said in victims))
+    amounts = _AMOUNTS_SET_ASIDE if held_out else _AMOUNTS
+    shown = [_answer(_ANYWHERE, amount)["amountFormatted"] for amount in amounts]
+    yield Measure("unlimited is a word", len(shown), shown.count("unlimited"))
+
+
+def _victims() -> list[str]:
+    """Contracts that the lists have on Base or Ethereum, all of them because they were exploited."""
+    found = []
+    for raw, listings in sorted(known_addresses._table().items()):
+        if all(not one.is_attacker and one.chain_id in CHAIN_IDS.values() for one in listings):
+            found.append(f"0x{raw.hex()}")
+    return found[:200]
+
+
+def _recommended(spender: str, amount: str) -> str:
+    recommendation: str = _answer(spender, amount)["recommendation"]
+    return recommendation
+
+
+def _answer(spender: str, amount: str) -> dict[str, Any]:
+    """About USDC and a contract that is as old as the chain."""
+    chains = FakeChains()
+    chains.base.token(_USDC, "USDC", 6, "USD Coin", supply=10**16)
+    chains.base.code[spender] = CONTRACT
+    return answered(ENDPOINT, chains, {"chain": "base", "token": _USDC, "spender": spender, "amount": amount})
 
 
 def _copies(chain: Chain, held_out: bool) -> Iterator[bool]:

@@ -58,7 +58,7 @@ _ENCODED_SET_ASIDE: list[tuple[str, Any, Any]] = [
 _CHANGED = [
     ("[True]", "True", "true"),
     ("{'a': 1}", "'", '"'),
-    ('{&quot;a": 1}', "&quot;", '"'),
+    ("{&quot;a&quot;: 1}", "&quot;", '"'),
     ('{"a": 12:30}', "12:30", '"12:30"'),
     ('["\\d"]', "\\", "\\\\"),
     ('{"a": two words}', "two words", '"two words"'),

@@ -68,8 +68,8 @@ _GEMINI = {
     "properties": {"city": {"type": "STRING"}, "days": {"type": "INTEGER", "nullable": True}},
     "required": ["city"],
 }
-_ROME = {"name": "f", "input": {"city": "Rome", "days": 3}}
-_NONE = {"name": "f", "input": {"days": 3}}
+_ROME = {"type": "tool_use", "id": "1", "name": "f", "input": {"city": "Rome", "days": 3}}
+_NONE = {"type": "tool_use", "id": "1", "name": "f", "input": {"days": 3}}
 # A schema as others write it, a call that fits, and one that does not.
 _SCHEMAS: list[tuple[Any, Any, Any]] = [
     (_GEMINI, {"city": "Rome", "days": None}, {"city": 3}),
@@ -90,7 +90,7 @@ _SCHEMAS_SET_ASIDE: list[tuple[Any, Any, Any]] = [
     ({"functions": [{"name": "f", "parameters": _CITY}]}, _ROME, _NONE),
     ({"tools": {"f": {"parameters": _CITY}}}, _ROME, _NONE),
     ({"tools": [{"name": "f", "inputSchema": _CITY}]}, _ROME, _NONE),
-    ([{"name": "f", "input_schema": _CITY}], _ROME, _NONE),
+    ({"functionDeclarations": [{"name": "g"}, {"name": "f", "parametersJsonSchema": _CITY}]}, _ROME, _NONE),
 ]
 # A schema, arguments with null, and what becomes of them.
 _NULLS: list[tuple[Any, Any, Any]] = [

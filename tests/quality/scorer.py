@@ -4,9 +4,9 @@ Two more, which are in OTHERS, score what several endpoints share.
     def measures(held_out: bool) -> Iterable[Measure]:
         ...
 
-A scorer reads its tables, gives each case to the endpoint's engine or to its `run`, and counts the right answers. It
-opens no socket (egress_proxies calls this machine), gives the same score again, and takes a minute at most. Its cases have two parts. People who write rules look
-at the first part. Nobody looks at the part set aside, `held_out`, before the rules are written.
+A scorer reads its tables, gives each case to the endpoint's engine or to its `run`, and counts the right answers. It opens no
+socket (egress_proxies calls this machine), gives the same score again, and takes a minute at most. Its cases have two parts.
+People who write rules look at the first part. Nobody looks at the part set aside, `held_out`, before the rules are written.
 """
 
 from __future__ import annotations

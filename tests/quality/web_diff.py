@@ -69,7 +69,11 @@ _PAGES: list[tuple[str, str, dict[str, Any]]] = [
     ("<aside>Rain</aside>", "", {"selectors": ["main > aside"]}),
     ("<p>Sponsored: rope</p>", "<p>Sponsored: paint</p>", {"texts": ["sponsored"]}),
     ("<p>Online now: Ann</p>", "<p>Nobody is online now</p>", {"texts": ["online NOW"]}),
-    ("<p class='a'>x</p><p>Ad: y</p><p>1 boat</p>", "<p>Ad: z</p><p>2 boats</p>", {"selectors": [".a"], "texts": ["ad:"], "numbersAndDates": True}),
+    (
+        "<p class='a'>x</p><p>Ad: y</p><p>1 boat</p>",
+        "<p>Ad: z</p><p>2 boats</p>",
+        {"selectors": [".a"], "texts": ["ad:"], "numbersAndDates": True},
+    ),
 ]
 _PAGES_SET_ASIDE: list[tuple[str, str, dict[str, Any]]] = [
     ("<p data-x='1'>Rope</p>", "<p data-x='2'>Paint</p>", {"selectors": ["[data-x]"]}),

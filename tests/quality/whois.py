@@ -87,7 +87,11 @@ _RDAP_SET_ASIDE: list[tuple[bool, dict[str, Any], tuple[bool | None, Reason | No
     (True, {"ldhName": "EXAMPLE.APP"}, (True, None)),
     (True, {"status": ["blocked"], **_NO_RECORD}, (None, "reserved")),
     (False, {}, (False, None)),
-    (False, {"title": "Domain not found", "description": ["Terms of use apply.", "Access is rate limited."]}, (False, None)),
+    (
+        False,
+        {"title": "Domain not found", "description": ["Terms of use apply.", "Access is rate limited."]},
+        (False, None),
+    ),
     (False, {"title": "Not Found", "description": ["example.app is available for registration"]}, (False, None)),
     (False, {"title": "Error", "description": ["Rate limit exceeded"]}, (None, "refused")),
     (False, {"title": "Not Found", "description": ["This name is blocked (DPML)."]}, (None, "reserved")),

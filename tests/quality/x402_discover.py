@@ -86,7 +86,9 @@ def measures(held_out: bool) -> Iterator[Measure]:
     if not held_out:
         linked = {
             f"GET {SITE}/.well-known/x402": page({"openapi": "/spec/v1.json", "x402Version": 1}),
-            f"GET {SITE}/spec/v1.json": page({"openapi": "3.1.0", "paths": {"/tea": {"get": {"x-payment-info": {"price": "$0.01"}}}}}),
+            f"GET {SITE}/spec/v1.json": page(
+                {"openapi": "3.1.0", "paths": {"/tea": {"get": {"x-payment-info": {"price": "$0.01"}}}}}
+            ),
         }
         found = [entry["priceUsdc"] for entry in report(linked)[0]["endpoints"]]
         yield Measure("an OpenAPI document that is linked", 1, found == [0.01])
