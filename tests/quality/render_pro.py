@@ -63,9 +63,13 @@ _PARTS = [
     ("<p>Press <kbd>Ctrl</kbd> and <code>a | b</code>.</p>", "`a | b`"),
     ("<p>Call <code>open()</code> first.</p>", "Call `open()` first."),
     ("<table><tr><td><p>Left column of a page</p></td></tr></table>", "Left column of a page"),
-    ("<table><thead><tr><th>x</th></tr></thead><tbody><tr><td><code>y</code></td></tr></tbody></table>", "| `y` |"),
+    (
+        "<table><thead><tr><th>x</th><th>z</th></tr></thead><tbody><tr><td><code>y</code></td><td>1</td></tr></tbody></table>",
+        "| `y` | 1 |",
+    ),
 ]
-_LINKS = """<base href="/c/"><body><a href="d?x#y"><img src="i.png" alt=" An  image "></a><a href="https://other.example"> Other </a>
+_LINKS = """<base href="/c/"><body>
+<a href="d?x#y"><img src="i.png" alt=" An  image "></a><a href="https://other.example"> Other </a>
 <a href="#top">top</a><a href="javascript:x()">no</a><img data-src="//cdn.example/late.jpg"><a href="../up">Up</a></body>"""
 _LINKED = [
     ("https://example.com/c/d?x", "An image"),
