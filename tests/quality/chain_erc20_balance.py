@@ -53,7 +53,7 @@ def measures(held_out: bool) -> Iterator[Measure]:
     canonical = sorted(known_tokens("base"))[int(held_out) :: 20]
     found = [_answer(address, "ANY", 6).get("isCanonical") is True for address in canonical]
     yield Measure("canonical", len(found), sum(found))
-    yield Measure("not canonical", len(answers), sum(not given.get("isCanonical") is True for given, *_ in answers))
+    yield Measure("not canonical", len(answers), sum(given.get("isCanonical") is not True for given, *_ in answers))
 
 
 def _answer(token: str, symbol: Any, decimals: Any) -> dict[str, Any]:
