@@ -43,10 +43,11 @@ def _without(made: Any, *unknown: str) -> Any:
 
 
 def whois() -> None:
-    """A refusal was called throttled, and there was no reason beside `registered`."""
+    """A refusal was called throttled, there was no reason beside `registered`, and no RDAP server was asked."""
     record = importlib.import_module("jobs.whois.record")
     vars(record)["is_refusal"] = record.is_throttled
     _module("jobs.whois.reason", Reason=str)
+    _module("jobs.whois.bootstrap", SHIPPED=None, rdap_servers=lambda *_: {})
     _module("jobs.whois.rdap", read_rdap=lambda *_, **__: SimpleNamespace(registered=None, reason=None))
     read = record.read
 

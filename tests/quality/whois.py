@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compose.sandbox.upstreams.place import document
+from jobs.whois.bootstrap import SHIPPED, rdap_servers
 from jobs.whois.rdap import read_rdap
 from jobs.whois.reason import Reason
 from jobs.whois.record import is_refusal, read
@@ -16,6 +17,7 @@ from jobs.whois.rules import rules_of
 from tests.jobs.whois.test_registered import EMPTY, FILES, plain
 from tests.jobs.whois.test_verdicts import ENDING, FREE, HELD, REFUSED_BESIDE_A_STATEMENT, SILENT, TERSE, THROTTLED
 from tests.quality.scorer import Measure
+from tests.sites import PUBLIC
 
 _FREE = [
     (
@@ -69,6 +71,8 @@ _UNKNOWN: list[tuple[Reason, str]] = [
 ]
 
 
+_TOPS = Path(__file__).with_name("top_level_domains.txt")
+"""Which have a WHOIS server. RDAP servers are those of the shipped bootstrap file."""
 _NO_RECORD = {"events": [], "entities": []}
 _RDAP: list[tuple[bool, dict[str, Any], tuple[bool | None, Reason | None]]] = [
     (True, {}, (True, None)),
@@ -115,6 +119,10 @@ def measures(held_out: bool) -> Iterator[Measure]:
         yield Measure("taken", len(records), sum(given["registered"] is True for given, _ in records))
         pairs = [(given[name], wanted[name]) for given, wanted in records for name in wanted]
         yield Measure("fields of records", len(pairs), sum(given == wanted for given, wanted in pairs))
+        lines = [line.split() for line in _TOPS.read_text().splitlines() if not line.startswith("#")]
+        servers = rdap_servers(SHIPPED, PUBLIC)
+        answered = [has_whois == "whois" or top in servers for top, has_whois in lines]
+        yield Measure("top-level domains with a server", len(answered), sum(answered))
     answers = _RDAP_SET_ASIDE if held_out else _RDAP
     read_answers = [_rdap(changes, is_found=is_found) == wanted for is_found, changes, wanted in answers]
     yield Measure("RDAP", len(read_answers), sum(read_answers))
