@@ -35,6 +35,8 @@ NOT_SOLD = {
     "chain/erc20-balance cleaned",
     "chain/erc20-balance canonical",
     "chain/erc20-balance not canonical",
+    "egress-proxies bad inputs, http proxy",
+    "egress-proxies bad inputs, socks5 proxy",
     "faker methods with arguments",
     "json-repair what was there and what it became",
     "pii-redact IBANs found",
@@ -65,7 +67,7 @@ NOT_SOLD = {
     "xrpl-wallet-watch taken back by the issuer",
 }
 """The older code has nothing that could answer. That it says nothing false either is no merit, and counts as 0 as well."""
-NOT_SOLD_AT_ALL = ("webhook-sig-verify cause: ", "egress-proxies ")
+NOT_SOLD_AT_ALL = ("webhook-sig-verify cause: ", "egress-proxies addresses ")
 """All measures that begin so."""
 
 

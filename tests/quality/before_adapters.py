@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-NOTHING_TO_RUN = ("egress-proxies", "web-diff")
-"""Connections left directly, and nothing was ignored: all of these measures are before.NOT_SOLD."""
+NOTHING_TO_RUN = ("web-diff",)
+"""Nothing was ignored: all of these measures are before.NOT_SOLD."""
 CASES = json.loads(Path("cases_of_today.json").read_text()) if __name__ == "__main__" else {}
 
 
@@ -124,18 +124,30 @@ def ledgers() -> None:
     )
 
 
+def connections() -> None:
+    """All left directly. The scorer ends where it asks for a proxy."""
+
+    class Exits(SimpleNamespace):
+        has_direct = True
+
+    _module("workers.egress.exits", Exits=Exits)
+    _module("shared.settings.egress_proxies", PoolProxies=None, ProxyServer=None)
+    made = importlib.import_module("workers.egress.connect").Connector
+    _changed("tests.workers.egress.hostile", Connector=lambda policy, resolver, _: made(policy, resolver))
+
+
 def main(names: list[str]) -> None:
     """Score both parts, of all or of these. What cannot be scored is said on standard error, and left out."""
     scorer = importlib.import_module("tests.quality.scorer")
     if not names:
         names = [name for name in scorer.scored() if name not in NOTHING_TO_RUN]
-        for adapt in (whois, pages, patterns, certificates, approvals, ledgers):
+        for adapt in (whois, pages, patterns, certificates, approvals, ledgers, connections):
             adapt()
     scores: dict[str, dict[str, float]] = {"open": {}, "held_out": {}}
     for name in names:
         for part, column in scores.items():
             try:
-                for measure in scorer.measures_of(name, held_out=part == "held_out"):
+                for measure in scorer.made_by(name, held_out=part == "held_out"):
                     column[f"{name} {measure.name}"] = round(measure.score, 4)
             except Exception as error:  # before.py misses the measures that had to be there
                 print(f"{name}, {part}: {type(error).__name__}: {error}", file=sys.stderr)

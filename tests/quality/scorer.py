@@ -49,9 +49,13 @@ def scored() -> list[str]:
 
 def measures_of(name: str, *, held_out: bool) -> list[Measure]:
     """Run the scorer of an endpoint, or another one."""
-    module = import_module(f"tests.quality.{_module(name)}")
-    measures: Iterable[Measure] = module.measures(held_out=held_out)
-    return list(measures)
+    return list(made_by(name, held_out=held_out))
+
+
+def made_by(name: str, *, held_out: bool) -> Iterable[Measure]:
+    """The measures one by one, so that those before a failure are not lost."""
+    measures: Iterable[Measure] = import_module(f"tests.quality.{_module(name)}").measures(held_out=held_out)
+    return measures
 
 
 def _module(endpoint: str) -> str:
