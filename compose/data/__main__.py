@@ -13,7 +13,7 @@ ROOT = HERE.parent.parent
 
 
 def main() -> None:
-    """Write all files, and the tokens that tests/quality measures with."""
+    """Write all files, and the tokens and top-level domains that tests/quality measures with."""
     fetched = ROOT / "var" / "data"
     install(HERE, fetched)
     packages = fetched / "node_modules"

@@ -45,11 +45,13 @@ def measures(held_out: bool) -> Iterator[Measure]:
         len(answers),
         sum((given["symbol"], given["balanceFormatted"]) == (symbol, balance) for given, symbol, balance, _ in answers),
     )
-    yield Measure("cleaned", len(answers), sum(given["symbolCleaned"] is cleaned for given, _, _, cleaned in answers))
+    yield Measure(
+        "cleaned", len(answers), sum(given.get("symbolCleaned") is cleaned for given, _, _, cleaned in answers)
+    )
     canonical = sorted(known_tokens("base"))[int(held_out) :: 20]
-    found = [_answer(address, "ANY", 6)["isCanonical"] for address in canonical]
+    found = [_answer(address, "ANY", 6).get("isCanonical") is True for address in canonical]
     yield Measure("canonical", len(found), sum(found))
-    yield Measure("not canonical", len(answers), sum(not given["isCanonical"] for given, *_ in answers))
+    yield Measure("not canonical", len(answers), sum(given.get("isCanonical") is not True for given, *_ in answers))
 
 
 def _answer(token: str, symbol: Any, decimals: Any) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jobs.json_repair import NotRepairable, repair
+from jobs.json_repair.endpoint import ENDPOINT
+from tests.jobs.calls import answer_to
 from tests.quality.scorer import Measure
 
 Defect = Callable[[str], str]
@@ -31,6 +33,40 @@ _SET_ASIDE: Mapping[str, Defect] = {
     "prose around": lambda text: f"Sure, the answer is {text} as you asked.",
     "no line breaks": lambda text: " ".join(text.split("\n")).replace(",  ", ","),
 }
+_OBJECT = {"type": "object"}
+# A text, its schema, and its value: a text that is one string is a string, unless the schema wants what was encoded twice.
+_ENCODED: list[tuple[str, Any, Any]] = [
+    ('"{\\"a\\": 1}"', None, '{"a": 1}'),
+    ('"[1, 2]"', None, "[1, 2]"),
+    ('"say \\"hi\\""', None, 'say "hi"'),
+    ('"null"', None, "null"),
+    ('"{\\"a\\": 1}"', _OBJECT, {"a": 1}),
+    (json.dumps(json.dumps(json.dumps({"a": [1]}))), _OBJECT, {"a": [1]}),
+    ('"{\\"a\\": True,}"', _OBJECT, {"a": True}),
+    ('"{\\"a\\": 1}"', {"type": ["object", "string"]}, '{"a": 1}'),
+]
+_ENCODED_SET_ASIDE: list[tuple[str, Any, Any]] = [
+    ('"{a: 1}"', None, "{a: 1}"),
+    ('"```json"', None, "```json"),
+    ("'{\"a\": 1}'", _OBJECT, {"a": 1}),
+    ('"[1, 2"', {"type": "array"}, [1, 2]),
+    ('"12"', {"type": "string"}, "12"),
+]
+# A text with one defect, and what was there and became what.
+_CHANGED = [
+    ("[True]", "True", "true"),
+    ("{'a': 1}", "'", '"'),
+    ("{&quot;a&quot;: 1}", "&quot;", '"'),
+    ('{"a": 12:30}', "12:30", '"12:30"'),
+    ('["\\d"]', "\\", "\\\\"),
+    ('{"a": two words}', "two words", '"two words"'),
+]
+_CHANGED_SET_ASIDE = [
+    ("[None]", "None", "null"),
+    ('{"a": yes please}', "yes please", '"yes please"'),
+    ("[&#34;a&#34;]", "&#34;", '"'),
+    ("f([1])", "f(", ""),
+]
 _WORDS = ("tea", "blue cup", "Zürich", "42", "a-b", "x_1", "late, again", "see: page 3", "")
 
 
@@ -41,6 +77,19 @@ def measures(held_out: bool) -> Iterator[Measure]:
     for name, defect in (_SET_ASIDE if held_out else _OPEN).items():
         right = sum(_repaired(defect(json.dumps(value, indent=1, ensure_ascii=False))) == value for value in documents)
         yield Measure(name, len(documents), right)
+    encoded = _ENCODED_SET_ASIDE if held_out else _ENCODED
+    values = [_answer(text, schema).get("repaired") == value for text, schema, value in encoded]
+    yield Measure("one string, or encoded twice", len(values), sum(values))
+    changed = _CHANGED_SET_ASIDE if held_out else _CHANGED
+    shown = [
+        (before, after) in [(one.get("before"), one.get("after")) for one in _answer(text, None)["repairs"]]
+        for text, before, after in changed
+    ]
+    yield Measure("what was there and what it became", len(shown), sum(shown))
+
+
+def _answer(text: str, schema: Any) -> dict[str, Any]:
+    return answer_to(ENDPOINT, {"malformed": text, **({} if schema is None else {"schema": schema})})
 
 
 def _value(drawn: random.Random, depth: int) -> Any:

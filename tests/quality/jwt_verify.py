@@ -4,13 +4,20 @@ import base64
 import hashlib
 import hmac
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
-from jobs.jwt_verify.endpoint import Request, verify
-from tests.jobs.jose import NOW, SECRET, b64u, hs
+import msgspec
+
+from jobs.jwt_verify.endpoint import ENDPOINT, Request, verify
+from jobs.jwt_verify.public_key import public_key
+from tests.jobs.calls import request_of
+from tests.jobs.jose import NOW, SECRET, b64u, hs, pem, spki
 from tests.quality.scorer import Measure
 
+_UNKNOWN = ("aud", "iss", "secret", "audiences", "exp")
+_UNKNOWN_SET_ASIDE = ("Audience", "issuers", "expected_audience", "nonce")
 _CLAIMS = {"sub": "ada", "exp": NOW + 60, "nbf": NOW - 60}
 
 
@@ -23,6 +30,26 @@ def measures(held_out: bool) -> Iterator[Measure]:
     if not held_out:
         warned = _warned()
         yield Measure("warned", len(warned), sum(_codes(claims, asked) == codes for claims, asked, codes in warned))
+    unknown = _UNKNOWN_SET_ASIDE if held_out else _UNKNOWN
+    yield Measure("unknown fields refused", len(unknown), sum(map(_is_refused, unknown)))
+    roca = [public_key(pem("PUBLIC KEY", spki(_roca(17 if held_out else 12345, bits)))) for bits in (2048, 3072)]
+    yield Measure("keys of the ROCA generator", len(roca), sum("ROCA" in (key.weakness(256) or "") for key in roca))
+
+
+def _is_refused(field: str) -> bool:
+    """Before the payment, by its name."""
+    try:
+        request_of(ENDPOINT, {"token": hs(_CLAIMS), "sharedSecret": SECRET, field: "OTHER"})
+    except msgspec.ValidationError as refused:
+        return f"`{field}`" in str(refused)
+    return False
+
+
+def _roca(power: int, bits: int) -> int:
+    """A modulus as that generator makes them: a power of 65537 modulo the product of the small primes."""
+    primes = [number for number in range(2, 702) if all(number % divisor for divisor in range(2, number))]
+    small = math.prod(primes)
+    return (2 ** (bits - 1) // small + 1) * small + pow(65537, power, small)
 
 
 def _warned() -> list[tuple[Any, Any, list[str]]]:

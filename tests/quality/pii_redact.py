@@ -10,8 +10,10 @@ from typing import Any, cast
 import phonenumbers
 
 from jobs.engines.text.names import names
+from jobs.pii_redact.endpoint import ENDPOINT
 from jobs.pii_redact.redaction import redact
-from jobs.pii_redact.spans import PiiKind
+from jobs.pii_redact.spans import KINDS, PiiKind
+from tests.jobs.calls import answer_to
 from tests.jobs.pii_redact.marked import filled, read, texts
 from tests.quality.scorer import Measure
 
@@ -29,6 +31,18 @@ _REGIONS = names(
     GT AR BR QA KW BH OM JO LB IQ IR GE AM AZ BY MD UZ
     """
 )
+# An expression, a text, and what becomes of it.
+_OWN = [
+    (r"EMP-\d{5}", "EMP-00417 called", "[OWN] called"),
+    (r"dossier (\pL+/\d+)", "dossier ÄÖ/7 is here", "dossier [OWN] is here"),
+    (r"(?i)project \w+", "PROJECT Blue, project red", "[OWN], [OWN]"),
+    (r"^#\d+", "#12 and #13", "[OWN] and #13"),
+]
+_OWN_SET_ASIDE = [
+    (r"\bC-[0-9a-f]{4}\b", "C-00af, C-00afx", "[OWN], C-00afx"),
+    (r"room ([0-9]+)", "room 12, rooms 13", "room [OWN], rooms 13"),
+    (r"客户\d+", "客户42来了", "[OWN]来了"),
+]
 _PHRASES = {
     "national numbers, no word": "Robin, {}, was here.",
     "national numbers, preposition": "You will find Robin on {}.",
@@ -47,6 +61,20 @@ def measures(held_out: bool) -> Iterator[Measure]:
     numbers = list(_numbers(held_out))
     for name, phrase in _PHRASES.items():
         yield Measure(name, len(numbers), sum(_is_found(phrase, *number) for number in numbers))
+    own = _OWN_SET_ASIDE if held_out else _OWN
+    yield Measure("own patterns", len(own), sum(_redacted(pattern, text) == wanted for pattern, text, wanted in own))
+    if not held_out:
+        said = [set(KINDS) - {kind} <= set(_said(text="x", patterns=[kind]).get("notSearched", ())) for kind in KINDS]
+        yield Measure("what was not looked for", len(said), sum(said))
+
+
+def _redacted(pattern: str, text: str) -> str:
+    answer: str = _said(text=text, patterns=["ssn"], customPatterns=[{"name": "own", "pattern": pattern}])["redacted"]
+    return answer
+
+
+def _said(**body: Any) -> dict[str, Any]:
+    return answer_to(ENDPOINT, body)
 
 
 def _cases(kind: PiiKind, held_out: bool) -> dict[str, list[str]]:

@@ -37,5 +37,7 @@ def measures(held_out: bool) -> Iterator[Measure]:
     wallets = _WALLETS_SET_ASIDE if held_out else _WALLETS
     answers = [(examined(**state), *wanted) for state, *wanted in wallets]
     yield Measure("ready", len(answers), sum(answer["ready"] is ready for answer, ready, _, _ in answers))
-    yield Measure("ready for x402", len(answers), sum(answer["readyForX402"] is paid for answer, _, paid, _ in answers))
+    yield Measure(
+        "ready for x402", len(answers), sum(answer.get("readyForX402") is paid for answer, _, paid, _ in answers)
+    )
     yield Measure("recommended", len(answers), sum(code in codes(answer) for answer, _, _, code in answers))

@@ -1,9 +1,13 @@
 """web-diff: lines that are the same but for numbers and dates, and lines that are not; texts that are to be ignored."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from jobs.engines.page.ignoring import Ignore, compared_lines
+from jobs.web_diff.endpoint import Request, run
+from tests.jobs.engines.page.site import URL, Site
 from tests.quality.scorer import Measure
+from tests.sites import decoded
 
 _SAME = [
     ("Updated 3 minutes ago", "Updated 2 hours ago"),
@@ -55,11 +59,49 @@ _CHANGED_SET_ASIDE = [
 ]
 
 
+_TEXT = "<p>The harbour has forty berths for visitors, and every one of them has water and power.</p>" * 3
+# Two versions of a page's end, and what a caller ignores.
+_PAGES: list[tuple[str, str, dict[str, Any]]] = [
+    ("<p class='ad'>Buy rope</p>", "<p class='ad'>Buy paint</p>", {"selectors": [".ad"]}),
+    ("<div id='n'><b>1</b></div>", "<div id='n'><b>one</b> more</div>", {"selectors": ["#n"]}),
+    ("<aside>Rain</aside>", "", {"selectors": ["main > aside"]}),
+    ("<p>Sponsored: rope</p>", "<p>Sponsored: paint</p>", {"texts": ["sponsored"]}),
+    ("<p>Online now: Ann</p>", "<p>Nobody is online now</p>", {"texts": ["online NOW"]}),
+    (
+        "<p class='a'>x</p><p>Ad: y</p><p>1 boat</p>",
+        "<p>Ad: z</p><p>2 boats</p>",
+        {"selectors": [".a"], "texts": ["ad:"], "numbersAndDates": True},
+    ),
+]
+_PAGES_SET_ASIDE: list[tuple[str, str, dict[str, Any]]] = [
+    ("<p data-x='1'>Rope</p>", "<p data-x='2'>Paint</p>", {"selectors": ["[data-x]"]}),
+    ("<ul><li>a<li>b</ul>", "<ul><li>a<li>c</ul>", {"selectors": ["li:last-child"]}),
+    ("<p>Token a1b2</p>", "<p>Token c3d4</p>", {"texts": ["Token "]}),
+    ("<p>Réclame : corde</p>", "<p>RÉCLAME : peinture</p>", {"texts": ["réclame"]}),
+]
+
+
 def measures(held_out: bool) -> Iterator[Measure]:
     """Each pair is two versions of a line."""
     same, changed = (_SAME_SET_ASIDE, _CHANGED_SET_ASIDE) if held_out else (_SAME, _CHANGED)
     yield Measure("same but for numbers", len(same), sum(_keys(one) == _keys(other) for one, other in same))
     yield Measure("changed", len(changed), sum(_keys(one) != _keys(other) for one, other in changed))
+    pages = _PAGES_SET_ASIDE if held_out else _PAGES
+    ignored = [_has_changed(before, after, ignore) is False for before, after, ignore in pages]
+    yield Measure("elements and texts ignored", len(ignored), sum(ignored))
+    found = [_has_changed(before, after + "<p>The harbour is closed.</p>", ignore) for before, after, ignore in pages]
+    yield Measure("a change beside them", len(found), sum(found))
+
+
+def _has_changed(before: str, after: str, ignore: dict[str, Any]) -> bool:
+    """Whether the second version of a page is a change for a caller who ignores this."""
+    site = Site()
+    answers: list[Any] = []
+    for body in (before, after):
+        site.html = f"<html><head><title>Berths</title></head><body><main>{_TEXT}{body}</main></body></html>"
+        answers.append(site.call(run, decoded(Request, {"url": URL, "extract": "full", "ignore": ignore})))
+    has_changed: bool = answers[1].changed
+    return has_changed
 
 
 def _keys(text: str) -> list[str]:

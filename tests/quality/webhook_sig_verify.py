@@ -34,6 +34,24 @@ def _slack(secret: str, payload: str) -> Delivery:
 SIGNERS: tuple[Callable[[str, str], Delivery], ...] = (_stripe, _slack)
 
 
+_CAUSES: dict[str, tuple[Callable[[Delivery], Delivery], str]] = {
+    "a line break after the payload": (
+        lambda one: {"payload": one["payload"] + "\r\n"} if one["payload"] == one["payload"].strip() else {},
+        "white space around",
+    ),
+    "LF became CRLF": (
+        lambda one: {} if "\r" in one["payload"] else {"payload": one["payload"].replace("\n", "\r\n")},
+        "LF in place of CRLF",
+    ),
+    "a line break after the secret": (lambda one: {"secret": one["secret"] + "\n"}, "secret without white space"),
+}
+_CAUSES_SET_ASIDE: dict[str, tuple[Callable[[Delivery], Delivery], str]] = {
+    "a byte order mark": (lambda one: {"payload": "\ufeff" + one["payload"]}, "byte order mark"),
+    "the secret in hex": (lambda one: {"secret": one["secret"].encode().hex()}, "bytes that the secret is the hex of"),
+    "another secret": (lambda one: {"secret": one["secret"][::-1] + "x"}, "secret is another one"),
+}
+
+
 def measures(held_out: bool) -> Iterator[Measure]:
     """Random deliveries; another alphabet and longer payloads are set aside."""
     chance = random.Random(21 if held_out else 20)
@@ -48,10 +66,10 @@ def measures(held_out: bool) -> Iterator[Measure]:
             spoiled.append({**delivery, name: _changed(chance, delivery[name])})
     yield Measure("signed is valid", len(good), sum(ask(**one)["valid"] is True for one in good))
     yield Measure("changed is not", len(spoiled), sum(not ask(**one)["valid"] for one in spoiled))
-    usual = [{**one, "payload": one["payload"] + "\r\n"} for one in good if one["payload"] == one["payload"].strip()]
-    yield Measure(
-        "cause is named", len(usual), sum("white space around" in (ask(**one)["hint"] or "") for one in usual)
-    )
+    for cause, (spoil, words) in (_CAUSES_SET_ASIDE if held_out else _CAUSES).items():
+        usual = [{**one, **spoil(one)} for one in good]
+        usual = [one for one, other in zip(usual, good, strict=True) if one != other and not ask(**one)["valid"]]
+        yield Measure(f"cause: {cause}", len(usual), sum(words in (ask(**one).get("hint") or "") for one in usual))
 
 
 def _changed(chance: random.Random, text: str) -> str:

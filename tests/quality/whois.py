@@ -1,16 +1,21 @@
 """whois: what a text says of a name: free, taken, or nothing because the server refused or failed."""
 
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compose.sandbox.upstreams.place import document
+from jobs.whois.bootstrap import SHIPPED, rdap_servers
+from jobs.whois.rdap import read_rdap
 from jobs.whois.reason import Reason
 from jobs.whois.record import is_refusal, read
 from jobs.whois.rules import rules_of
 from tests.jobs.whois.test_registered import EMPTY, FILES, plain
 from tests.jobs.whois.test_verdicts import ENDING, FREE, HELD, REFUSED_BESIDE_A_STATEMENT, SILENT, TERSE, THROTTLED
 from tests.quality.scorer import Measure
+from tests.sites import PUBLIC
 
 _FREE = [
     (
@@ -64,6 +69,37 @@ _UNKNOWN: list[tuple[Reason, str]] = [
 ]
 
 
+_TOPS = Path(__file__).with_name("top_level_domains.txt")
+"""Which have a WHOIS server. RDAP servers are those of the shipped bootstrap file."""
+_NO_RECORD = {"events": [], "entities": []}
+_RDAP: list[tuple[bool, dict[str, Any], tuple[bool | None, Reason | None]]] = [
+    (True, {}, (True, None)),
+    (True, {"ldhName": None, "unicodeName": "EXAMPLE.app."}, (True, None)),
+    (True, {"ldhName": "other.app"}, (None, "unclear")),
+    (True, {"status": ["reserved"], **_NO_RECORD}, (None, "reserved")),
+    (True, {"status": ["pending delete", "redemption period"]}, (True, None)),
+    (False, {"title": "Not Found", "description": ["The domain was not found."]}, (False, None)),
+    (False, {"title": "Object not found"}, (False, None)),
+    (False, {"title": "Not Found", "description": ["This name is reserved by the registry."]}, (None, "reserved")),
+    (False, {"title": "Not Found", "description": ["The domain is pending delete."]}, (None, "ending")),
+    (False, {"title": "Too many requests, please try again later."}, (None, "refused")),
+]
+_RDAP_SET_ASIDE: list[tuple[bool, dict[str, Any], tuple[bool | None, Reason | None]]] = [
+    (True, {"secureDNS": None, "nameservers": None}, (True, None)),
+    (True, {"ldhName": "EXAMPLE.APP"}, (True, None)),
+    (True, {"status": ["blocked"], **_NO_RECORD}, (None, "reserved")),
+    (False, {}, (False, None)),
+    (
+        False,
+        {"title": "Domain not found", "description": ["Terms of use apply.", "Access is rate limited."]},
+        (False, None),
+    ),
+    (False, {"title": "Not Found", "description": ["example.app is available for registration"]}, (False, None)),
+    (False, {"title": "Error", "description": ["Rate limit exceeded"]}, (None, "refused")),
+    (False, {"title": "Not Found", "description": ["This name is blocked (DPML)."]}, (None, "reserved")),
+]
+
+
 def measures(held_out: bool) -> Iterator[Measure]:
     """Free names that are answered as free, other texts that are not, and the reason that is given; the fields of records."""
     free = _FREE if held_out else FREE
@@ -81,6 +117,20 @@ def measures(held_out: bool) -> Iterator[Measure]:
         yield Measure("taken", len(records), sum(given["registered"] is True for given, _ in records))
         pairs = [(given[name], wanted[name]) for given, wanted in records for name in wanted]
         yield Measure("fields of records", len(pairs), sum(given == wanted for given, wanted in pairs))
+        lines = [line.split() for line in _TOPS.read_text().splitlines() if not line.startswith("#")]
+        servers = rdap_servers(SHIPPED, PUBLIC)
+        answered = [has_whois == "whois" or top in servers for top, has_whois in lines]
+        yield Measure("top-level domains with a server", len(answered), sum(answered))
+    answers = _RDAP_SET_ASIDE if held_out else _RDAP
+    read_answers = [_rdap(changes, is_found=is_found) == wanted for is_found, changes, wanted in answers]
+    yield Measure("RDAP", len(read_answers), sum(read_answers))
+
+
+def _rdap(changes: dict[str, Any], *, is_found: bool) -> tuple[bool | None, Reason | None]:
+    """What an RDAP server's answer says of a name: a record with these changes, or an error with these members."""
+    found = (json.loads(document("domain.rdap.json")) if is_found else {"errorCode": 404}) | changes
+    record = read_rdap(json.dumps(found).encode(), ["example.app"], is_found=is_found)
+    return record.registered, record.reason
 
 
 def _answer(domain: str, text: str) -> bool | Reason | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from jobs.x402_discover.document import Source
 from jobs.x402_discover.reading import read
+from tests.jobs.x402_discover.test_endpoint import SITE, page, report
 from tests.quality.scorer import Measure
 
 _SITE = "https://shop.example.com"
@@ -53,11 +54,47 @@ _FREE_SET_ASIDE: list[Any] = [
 ]
 
 
+_MONEY, _HIGH = "money is mentioned", "1,000 USDC"
+_PLACE = "/.well-known/x402"
+# A page of a site, its body, words of a warning, and whether there is one.
+_WARNED: list[tuple[str, Any, str, bool]] = [
+    (_PLACE, {"tariff": {"a": {"price": "one cent in USDC"}}}, _MONEY, True),
+    ("/", "<p>Pay with USDC over x402.</p>", _MONEY, True),
+    ("/", "<p>Shoes for $19.99</p>", _MONEY, False),
+    ("/", "<p>Hello</p>", _MONEY, False),
+    (_PLACE, {"endpoints": [{"path": "/a", "priceUsdc": 1000.5}]}, _HIGH, True),
+    (_PLACE, {"endpoints": [{"path": "/a", "priceUsdc": 1000}]}, _HIGH, False),
+]
+_WARNED_SET_ASIDE: list[tuple[str, Any, str, bool]] = [
+    (_PLACE, {"pricing": "0.02 USDC a call", "docs": "ask us"}, _MONEY, True),
+    (_PLACE, {"endpoints": [{"path": "/a", "price": "$25000"}]}, _HIGH, True),
+    (_PLACE, {"endpoints": [{"path": "/a", "price": "$0.25"}]}, _HIGH, False),
+    ("/", "<p>We take payments in EUR.</p>", _MONEY, False),
+]
+
+
 def measures(held_out: bool) -> Iterator[Measure]:
     """Documents whose one call is found with its price, and documents in which nothing is priced."""
     paid, free = (_PAID_SET_ASIDE, _FREE_SET_ASIDE) if held_out else (_PAID, _FREE)
     yield Measure("priced calls", len(paid), sum(_calls(document) == _CALL for document in paid))
     yield Measure("nothing sold", len(free), sum(not any(price for _, price in _calls(document)) for document in free))
+    warned = _WARNED_SET_ASIDE if held_out else _WARNED
+    told = [(word in " ".join(_warnings(path, body))) is is_told for path, body, word, is_told in warned]
+    yield Measure("warnings", len(told), sum(told))
+    if not held_out:
+        linked = {
+            f"GET {SITE}/.well-known/x402": page({"openapi": "/spec/v1.json", "x402Version": 1}),
+            f"GET {SITE}/spec/v1.json": page(
+                {"openapi": "3.1.0", "paths": {"/tea": {"get": {"x-payment-info": {"price": "$0.01"}}}}}
+            ),
+        }
+        found = [entry["priceUsdc"] for entry in report(linked)[0]["endpoints"]]
+        yield Measure("an OpenAPI document that is linked", 1, found == [0.01])
+
+
+def _warnings(path: str, body: Any) -> list[str]:
+    warnings: list[str] = report({f"GET {SITE}{path}": page(body)})[0]["warnings"]
+    return warnings
 
 
 def _calls(document: Any) -> set[tuple[str, str | None]]:

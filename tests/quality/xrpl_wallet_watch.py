@@ -1,12 +1,13 @@
-"""xrpl-wallet-watch: tokens that pass for RLUSD, and those that do not."""
+"""xrpl-wallet-watch: tokens that pass for RLUSD, and those that do not; what is promised, and what an issuer takes back."""
 
 from collections.abc import Iterator
 from decimal import Decimal
 
-from jobs.ports.xrpl import Amount
+from jobs.ports.xrpl import Amount, Transaction
 from jobs.xrpl_wallet_watch.lookalike import imitates_rlusd
 from shared.x402.networks import XRPL_RLUSD
 from shared.x402.xrpl_keys import address
+from tests.jobs.xrpl_wallet_watch.test_endpoint import OTHER, STATE, WALLET, Ledger, call, codes, later, transaction
 from tests.quality.scorer import Measure
 
 _NETWORK = "xrpl:0"
@@ -37,6 +38,30 @@ def measures(held_out: bool) -> Iterator[Measure]:
     yield Measure("copies of RLUSD", len(copies), sum(_is_copy(text, _OTHER) for text in copies))
     yield Measure("other tokens", len(honest), sum(not _is_copy(text, _OTHER) for text in honest))
     yield Measure("of its issuer", len(honest), sum(not _is_copy(text, _ISSUER) for text in honest))
+    if held_out:
+        return
+    first = call(Ledger(STATE))[1]
+    promises = [
+        transaction(1_500, sender=OTHER, destination=WALLET, type=kind, delivered=None, xrp=Decimal(0), promised=amount)
+        for kind in ("EscrowCreate", "CheckCreate", "PaymentChannelCreate")
+        for amount in (Amount(Decimal(5), "XRP", None), Amount(Decimal("2.5"), "USD", OTHER))
+    ]
+    told = [_codes(first, one) for one in promises]
+    yield Measure("promised, and not paid", len(told), sum("payment_promised" in codes for codes in told))
+    taken = [
+        transaction(
+            1_500, type=kind, sender=_ISSUER, destination=None, delivered=None, xrp=Decimal(0), rlusd=Decimal(held)
+        )
+        for kind in ("Clawback", "AMMClawback")
+        for held in ("-0.75", "0")
+    ]
+    told = [_codes(first, one) for one in taken]
+    yield Measure("taken back by the issuer", len(told), sum("clawback" in codes for codes in told))
+
+
+def _codes(first: bytes, one: Transaction) -> list[str]:
+    """The alerts of a call after the first one, with a transaction in between."""
+    return codes(call(Ledger(later(STATE, one), one), first)[0])
 
 
 def _is_copy(text: str, issuer: str) -> bool:

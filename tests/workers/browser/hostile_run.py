@@ -75,13 +75,14 @@ class Rendered:
 
 @dataclass
 class Report:
-    """How all ended, and what was left."""
+    """How all ended, and what was left. `given`: connections that the proxy was asked for."""
 
     rendered: list[Rendered] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     namespaces: int = 0
     grown_mb: float = 0.0
     seconds: float = 0.0
+    given: int = 0
 
     @property
     def all_violations(self) -> list[str]:
@@ -145,7 +146,7 @@ class Run:
             todo = [(group, name) for _ in range(times) for group, pages in GROUPS.items() for name in pages]
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
                 for is_busy, seconds in ((True, busy_s), (False, settle_s)):
-                    if not is_busy and self._exits.pool:
+                    if not is_busy and self._exits.pool and self._exits.has_direct:
                         self._exits.keep("site.example.com", 1)
                     with _settling(seconds):
                         those = [named for named in todo if _is_busy(*named) is is_busy]
@@ -264,7 +265,7 @@ def _is_busy(group: str, name: str) -> bool:
     return group in BUSY and GROUPS[group][name].ends == (READ,)
 
 
-def run(times: int = 1, *, settle_s: float, busy_s: float, scheme: Scheme | None) -> Report:
+def run(times: int = 1, *, settle_s: float, busy_s: float, scheme: Scheme | None, is_always: bool = False) -> Report:
     """Render all pages.
 
     Args:
@@ -272,13 +273,18 @@ def run(times: int = 1, *, settle_s: float, busy_s: float, scheme: Scheme | None
         busy_s: the same for those of which no more is seen later: they only take processor time.
         scheme: of a real proxy, through which all other pages are called. It could call everybody, and is given the site's
             address alone. None: there is no proxy.
+        is_always: all pages are called through the proxy.
     """
     canaries, site = Canaries(), Site(ADDRESS)
     try:
         with NameServer() as names, real_proxy() as proxy:
-            exits = Exits("render", proxy.after_refusal(scheme), lambda: 0.0) if scheme else Exits()
+            exits = Exits()
+            if scheme:
+                proxies = proxy.always(scheme) if is_always else proxy.after_refusal(scheme)
+                exits = Exits("render", proxies, lambda: 0.0)
             report = Run(names, canaries, site, exits).run(times, settle_s, busy_s)
             given = set(proxy.asked)
+            report.given = len(proxy.asked)
         if given != ({(ADDRESS, site.port)} if scheme else set()):
             report.violations.append(f"the proxy was given {given}")
         return report
