@@ -7,6 +7,7 @@ string, so it does not end the value.
 
 import re
 from bisect import bisect_right
+from functools import cache
 
 from jobs.json_repair.source import Source
 
@@ -19,16 +20,22 @@ _STATEMENT = re.compile(
 )
 
 
+@cache
+def _patterns(family: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The end of a key with this family's quotes, and what follows a value: such a key, or the end of the text."""
+    return (
+        re.compile(rf"[{family}]\s{{0,64}}+:\s*+"),
+        re.compile(rf"\s*+,\s*+[{family}][^{family}\n]{{1,64}}+[{family}]\s*+:|\s*+[}}\]][\s}}\]]*+(?>(?:```\s*+)?)$"),
+    )
+
+
 class Programs:
     """Finds the ends of values that are code, among the quotes of one family."""
 
     def __init__(self, source: Source, family: str, places: list[int]) -> None:
         self.source = source
         self.places = places
-        self._member = re.compile(
-            rf"\s*+,\s*+[{family}][^{family}\n]{{1,64}}+[{family}]\s*+:|\s*+[}}\]][\s}}\]]*+(?>(?:```\s*+)?)$"
-        )
-        self._key = re.compile(rf"[{family}]\s{{0,64}}+:\s*+")
+        self._key, self._member = _patterns(family)
         self._ends: list[int] | None = None
 
     def end(self, opening: int, index: int) -> int | None:

@@ -23,10 +23,10 @@ class Quotes:
         self.source = source
         self.family = family
         text = source.text
-        folders = {m.end() - 1 for m in _FOLDER.finditer(text)}
-        self.places = [
-            m.start() for m in re.finditer(f"[{family}]", text) if not _escaped(text, m.start()) or m.start() in folders
-        ]
+        self.places = [m.start() for m in re.finditer(f"[{family}]", text)]
+        if "\\" in text:
+            folders = {m.end() - 1 for m in _FOLDER.finditer(text)}
+            self.places = [place for place in self.places if not _escaped(text, place) or place in folders]
         self.fragments = Fragments(source, self.places)
         self.programs = Programs(source, family, self.places)
         self._marks: list[int] | None = None

@@ -31,7 +31,7 @@ def repair(text: str) -> Repaired:
     is_strict, value = strict.read(source)
     if is_strict:
         return Repaired(value, bool(source.repairs), tuple(source.repairs))
-    surrogate = _SURROGATE.search(text)
+    surrogate = None if text.isascii() else _SURROGATE.search(text)
     if surrogate:
         source = Source(_SURROGATE.sub("\ufffd", text))
         source.note(RepairKind.LONE_SURROGATE, surrogate.start())

@@ -1,7 +1,10 @@
 """Reads RFC 8259 text. Values that JSON allows but decoders cannot keep are replaced afterwards."""
 
 import json
+import math
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from jobs.json_repair.result import MAX_DEPTH, RepairKind
@@ -19,8 +22,29 @@ class _NotStrict(ValueError):
     pass
 
 
+class _Unreadable(Exception):
+    """Other readers cannot keep a number."""
+
+
 def _refuse(word: str) -> Any:
     raise _NotStrict(word)
+
+
+def _whole(digits: str) -> int | float:
+    if len(digits) > MAX_DIGITS:
+        raise _Unreadable(digits)
+    return -0.0 if digits == "-0" else int(digits)
+
+
+def _fraction(digits: str) -> float:
+    number = float(digits) if len(digits) <= MAX_DIGITS else math.inf
+    if math.isinf(number):
+        raise _Unreadable(digits)
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_fraction, parse_constant=_refuse)
+"""For nearly every text: to make one takes as long as to read a short text."""
 
 
 def read(source: Source) -> tuple[bool, Any]:
@@ -31,35 +55,39 @@ def read(source: Source) -> tuple[bool, Any]:
     longer integer become strings with their text, and a lone surrogate becomes U+FFFD. These count as repairs. Text that nests
     deeper than MAX_DEPTH is not read at all.
     """
-    cursor = 0
-
-    def whole(digits: str) -> int | float | str:
-        if len(digits) > MAX_DIGITS:
-            return unreadable(digits)
-        return -0.0 if digits == "-0" else int(digits)
-
-    def fraction(digits: str) -> float | str:
-        number = float(digits) if len(digits) <= MAX_DIGITS else float("inf")
-        return unreadable(digits) if number in (float("inf"), float("-inf")) else number
-
-    def unreadable(digits: str) -> str:
-        nonlocal cursor
-        at = source.text.find(digits, cursor)
-        cursor = at + len(digits)
-        source.note(RepairKind.NUMBER_OUT_OF_RANGE, at)
-        return digits
-
     if source.text.count("[") + source.text.count("{") > MAX_DEPTH and _depth(source.text) > MAX_DEPTH:
         return False, None  # json.loads is recursive, and others may have set a low recursion limit
     try:
-        value = json.loads(source.text, parse_int=whole, parse_float=fraction, parse_constant=_refuse)
+        value = _read(source)
     except (ValueError, RecursionError):
         source.repairs.clear()
         return False, None
-    match = _SURROGATE.search(source.text)
+    match = None if source.text.isascii() and "\\u" not in source.text else _SURROGATE.search(source.text)
     if match:
         return True, _without_lone_surrogates(value, source, match.start())
     return True, value
+
+
+def _read(source: Source) -> Any:
+    """Raises ValueError for text that is not strict, RecursionError."""
+    try:
+        return _DECODER.decode(source.text)
+    except _Unreadable:
+        pass
+    cursor = 0
+
+    def noted(read: Callable[[str], Any], digits: str) -> Any:
+        nonlocal cursor
+        try:
+            return read(digits)
+        except _Unreadable:
+            at = source.text.find(digits, cursor)
+            cursor = at + len(digits)
+            source.note(RepairKind.NUMBER_OUT_OF_RANGE, at)
+            return digits
+
+    whole, fraction = partial(noted, _whole), partial(noted, _fraction)
+    return json.loads(source.text, parse_int=whole, parse_float=fraction, parse_constant=_refuse)
 
 
 def _depth(text: str) -> int:

@@ -38,7 +38,9 @@ _BEFORE_STRING = "{[,:("
 
 def unwrap(source: Source) -> Source:
     """The inner document, or the same source when nothing is around it. Offsets stay those of the outer text."""
-    source = _without_outer_quotes(_without_odd_fence(_without_line_marks(_without_guard(_without_entities(source)))))
+    if "&" in source.text:
+        source = _without_entities(source)
+    source = _without_outer_quotes(_without_odd_fence(_without_line_marks(_without_guard(source))))
     for _ in range(_LEVELS):
         inner = _unescaped(source)
         if inner is source:
@@ -161,7 +163,7 @@ def _unescaped(source: Source) -> Source:
 def _with_ascii_separators(source: Source) -> Source:
     """Replace the full-width `,` and `:` of Chinese and Japanese keyboards, where they separate values and keys."""
     text = source.text
-    if not any(separator in text for separator in _WIDE):
+    if text.isascii() or not any(separator in text for separator in _WIDE):
         return source
     pieces: list[str] = []
     end = 0

@@ -66,15 +66,16 @@ class Judge(Quotes):
 
     def __init__(self, source: Source, family: str) -> None:
         super().__init__(source, family)
-        self._jumps: dict[Context, dict[int, int]] = {context: {} for context in Context}
-        self._missing: dict[Context, set[int]] = {context: set() for context in Context}
-        self._judges: dict[Context, Callable[[int, int, int], Verdict]] = {
-            Context.KEY: self._judge_key,
-            Context.MEMBER: self._judge_member,
-            Context.ELEMENT: self._judge_element,
-            Context.ARGUMENT: self._judge_argument,
-            Context.ROOT: self._judge_element,
-        }
+        # By context, which is a number.
+        self._jumps: tuple[dict[int, int], ...] = ({}, {}, {}, {}, {})
+        self._missing: tuple[set[int], ...] = (set(), set(), set(), set(), set())
+        self._judges: tuple[Callable[[int, int, int], Verdict], ...] = (
+            self._judge_key,
+            self._judge_member,
+            self._judge_element,
+            self._judge_argument,
+            self._judge_element,
+        )
 
     def decisive(self, index: int, context: Context) -> Found | None:
         """The first quote from `index` on that is not INNER, or None when all others are."""

@@ -24,6 +24,7 @@ _TEMPLATE = re.compile(r"\{\{[^{}\"':,\n]{1,80}+\}\}|\{%[^{}\"':,\n]{1,80}+%\}")
 _ARROW_FUNCTION = re.compile(r"\([\w$\s,=.]{0,80}+\)\s*+=>")
 _VALUE_STOP = re.compile(r"[,\n}\]{\[\"'`/#);]")
 _KEY_STOP = re.compile(r"[:=,\n}\]{\[\"']|/(?=[/*])")
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 class Words:
@@ -58,7 +59,8 @@ class Words:
         """The unquoted value at `i`, the position after it, and whether it is a literal and not plain text."""
         literal, end = self._literal(i, context)
         if literal is not None:
-            self._note(literal, i, end)
+            if literal.kind:
+                self._note(literal, i, end)
             return literal.value, end, True
         match = _REGEX.match(self.source.text, i)
         if match and self._bounded(match.end(), context):
@@ -168,7 +170,7 @@ class Words:
             self.source.note(literal.kind, start)
 
     def _note_text(self, text: str, start: int, kind: RepairKind = RepairKind.UNQUOTED_STRING) -> None:
-        self.source.note(kind, start, json.dumps(text, ensure_ascii=False), before=text)
+        self.source.note(kind, start, _JSON.encode(text), before=text)
 
     def _step(self, start: int, i: int, c: str, context: Context) -> int:
         """The next position after the character at `i`; `i` itself when the text ends before it, -1 when it ends with it."""

@@ -95,7 +95,10 @@ _MIN_RANDOM_ENTROPY = 3.5
 
 def find(text: str) -> Iterator[tuple[int, int]]:
     """The ranges of the values."""
-    for pattern in (_ASSIGNED, _OPTION, _SCHEME):
+    lower = text.casefold()
+    is_scheme_named = "bearer" in lower or "basic" in lower
+    # A search of the whole text costs far more than to see that a part of each match is not there.
+    for pattern in (_ASSIGNED, *((_OPTION,) if "--" in text else ()), *((_SCHEME,) if is_scheme_named else ())):
         for match in pattern.finditer(text):
             group = next(group for group in (5, 6, 7, 8) if match[group] is not None)
             start, end = match.start(group), match.end(group)
@@ -103,7 +106,7 @@ def find(text: str) -> Iterator[tuple[int, int]]:
             end = start + len(value.rstrip("\\"))
             if _is_secret(text, match, start, end, is_quoted=group != 8):
                 yield start, end
-    for pattern in (_IN_URL, _LOGIN):
+    for pattern in (*((_IN_URL,) if "://" in text and "@" in text else ()), *((_LOGIN,) if "curl " in text else ())):
         for match in pattern.finditer(text):
             if _may_be_password(match[1] or ""):
                 yield match.start(1), match.end(1)

@@ -70,6 +70,8 @@ def _is_remote(text: str, before: int, at: int, after: int) -> bool:
 
 
 def _signs(text: str) -> Iterator[tuple[int, int]]:
+    if "@" not in text and "%40" not in text:
+        return iter(())
     return ((match.start(), match.end()) for match in _AT.finditer(text))
 
 

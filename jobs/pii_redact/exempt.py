@@ -16,6 +16,8 @@ _DATE = compiled(
 _TIME = compiled(r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?- ?\d{1,2}:\d\d)?")
 _UUID = compiled(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COORDINATES = compiled(r"[+-]?\d{1,3}\.\d{3,}°?[NS]?(?:[,; /]{1,3}[+-]?|[+-])\d{1,3}\.\d{3,}")
+_FORMS = ((_DATE, _TIGHT), (_TIME, ":"), (_UUID, "-"), (_COORDINATES, "."))
+"""Each form, and signs of which it has one."""
 _IBAN = compiled(r"[A-Z]{2}\d\d(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,3})?")
 _PATH = compiled(r"(?i)(?:[mlhvcsqta] ?[-.]?\d[-.,\d \n]*z? ?|[mlhvcsqta] ?-\.\d[-.,\d \n]*z? ?){2,}")
 _NEGATIVE_FRACTION = compiled(r"(?s).*-\.\d.*")
@@ -24,8 +26,9 @@ _NEGATIVE_FRACTION = compiled(r"(?s).*-\.\d.*")
 def find(text: str) -> list[tuple[int, int]]:
     """The ranges of such texts, but for IBANs and drawings."""
     found = []
-    for pattern in (_DATE, _TIME, _UUID, _COORDINATES):
-        found += [(m.start(), m.end()) for m in pattern.finditer(text) if not _is_part(text, m.start(), m.end())]
+    for pattern, signs in _FORMS:
+        if any(sign in text for sign in signs):
+            found += [(m.start(), m.end()) for m in pattern.finditer(text) if not _is_part(text, m.start(), m.end())]
     return found
 
 
@@ -37,6 +40,8 @@ def ibans(text: str) -> list[tuple[int, int]]:
 
 def paths(text: str) -> list[tuple[int, int]]:
     """The ranges of SVG paths, "c-.4.7.3 1.2-.72.7": commands, and numbers without their zeros."""
+    if "-." not in text:
+        return []
     found = [(m.start(), m.end()) for m in _PATH.finditer(text) if _NEGATIVE_FRACTION.fullmatch(m[0] or "")]
     return [(start, end) for start, end in found if not is_latin(text[start - 1 : start])]
 

@@ -12,10 +12,7 @@ from jobs.engines.text.layer import Layer
 from jobs.engines.text.linear import compiled, escaped
 from jobs.engines.text.table import Table
 from jobs.pii_redact.spans import PLACEHOLDERS
-from jobs.pii_redact.surroundings import is_barrier
-
-BARRIER = "\ufdd0"
-"""The character that replaces something redacted. No pattern finds it, and no text contains it after folding."""
+from jobs.pii_redact.surroundings import BARRIER, is_barrier
 
 _PLACEHOLDERS = "|".join(map(escaped, PLACEHOLDERS.values()))
 _PLACEHOLDER = compiled(_PLACEHOLDERS)
@@ -39,6 +36,8 @@ def fold(text: str, own: Iterable[str] = ()) -> Layer:
         own: placeholders of the caller. Those in square brackets become barriers too: others may be anywhere in a text.
     """
     layer = _translated(text)
+    if "[" not in layer.text:
+        return layer
     marks = [_translated(mark).text for mark in own if mark[:1] == "[" and mark[-1:] == "]" and len(mark) > _BRACKETS]
     pattern = compiled("|".join((*map(escaped, marks), _PLACEHOLDERS))) if marks else _PLACEHOLDER
     return barred(layer, [(match.start(), match.end()) for match in pattern.finditer(layer.text)])

@@ -123,6 +123,8 @@ _OTHERS = compiled(
     r"|[0-9a-f]{32}-us[0-9]{1,2}"  # Mailchimp
 )
 """Keys whose fixed part is not at their start."""
+_PARTS = ("Q~", ".atlasv1.", ":AA", "-us")
+"""The fixed part of each."""
 _MORE = frozenset("_-")
 
 
@@ -161,7 +163,7 @@ def find(text: str) -> Iterator[tuple[int, int]]:
         end = tail + len((rest[0] or "").rstrip(".")) if rest else tail
         if form.shortest <= end - tail <= form.longest and not _continues(text[end : end + 1]):
             yield start, end
-    for match in _OTHERS.finditer(text):
+    for match in _OTHERS.finditer(text) if any(part in text for part in _PARTS) else ():
         before = text[match.start() - 1 : match.start()]
         if not (_continues(before) or _continues(text[match.end() : match.end() + 1])):
             yield match.start(), match.end()

@@ -19,7 +19,7 @@ from jobs.pii_redact.label_words import (
     UNSPACED_CONNECTORS,
     Label,
 )
-from jobs.pii_redact.surroundings import is_barrier, is_escape, joins_before
+from jobs.pii_redact.surroundings import BARRIER, is_barrier, is_escape, joins_before
 
 __all__ = ["Label", "Labels"]
 
@@ -38,13 +38,18 @@ _INITIALS = frozenset("tmpfch")
 
 
 class Labels:
-    """The words of one text."""
+    """The words of one text, which are looked for when the first number asks for them."""
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._is_read = False
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._words: list[str] = []
+
+    def _read(self) -> None:
+        text = self._text
+        self._is_read = True
         has_escapes = "\\" in text
         for start, word in _words(text):
             if has_escapes and len(word) > 1 and is_escape(text, start):
@@ -59,6 +64,8 @@ class Labels:
         """The label of the number at a place: directly before it, or with only "number", "is", "at me" between."""
         if self._text.endswith(_LINKS, 0, place):
             return Label.PHONE
+        if not self._is_read:
+            self._read()
         is_numbered = False
         following = ""
         index = bisect_right(self._ends, place) - 1
@@ -80,6 +87,8 @@ class Labels:
 
     def near(self, place: int) -> Label | None:
         """The nearest label before a number on its line."""
+        if not self._is_read:
+            self._read()
         index = bisect_right(self._ends, place) - 1
         for at in range(index, max(-1, index - _WORDS), -1):
             if place - self._ends[at] > _REACH or "\n" in self._text[self._ends[at] : place]:
@@ -91,6 +100,8 @@ class Labels:
 
     def after(self, place: int) -> Label | None:
         """The next label on the line, if only connecting words are between, and it does not belong to the next number."""
+        if not self._is_read:
+            self._read()
         index = bisect_left(self._starts, place)
         for at in range(index, min(index + _WORDS, len(self._words))):
             start = self._starts[at]
@@ -158,8 +169,8 @@ class Labels:
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:
-    """The start and the text of each word. Most words of ASCII texts need no expression."""
-    if not text.isascii():
+    """The start and the text of each word. Most words of ASCII texts need no expression, with barriers or without."""
+    if not text.isascii() and not text.replace(BARRIER, " ").isascii():
         for match in _WORD.finditer(text):
             yield match.start(), match[0] or ""
         return

@@ -6,6 +6,9 @@ _CURRENCIES = frozenset(
     ("usd", "eur", "gbp", "chf", "inr", "jpy", "cny", "rmb", "aud", "cad", "nzd", "brl", "mxn", "rs", "kr")
 )
 
+BARRIER = "\ufdd0"
+"""The character that replaces something redacted. No pattern finds it, and no text contains it after folding."""
+
 
 def joins(char: str) -> bool:
     """Whether a character (or nothing, at either end of the text) belongs to the same word as a digit beside it.

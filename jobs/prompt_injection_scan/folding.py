@@ -16,6 +16,7 @@ _UNMARKED = ("LATIN", "GREEK", "CYRILLIC", "ARABIC", "HEBREW", "HIRAGANA", "KATA
 """Scripts whose accents are dropped: `précédentes` becomes `precedentes`. In other scripts a mark may be a vowel."""
 _LETTERS = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ħ": "h", "ـ": ""}
 _SYLLABLE = Pattern(r"[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?")
+_CONTROLS = sorted(filter(str.isascii, STRIPPED))
 
 
 @Table
@@ -51,6 +52,8 @@ def _without_marks(signs: str) -> str:
 
 def plain(layer: Layer) -> Layer:
     """Convert to compatibility form, without invisible characters, and with composed Hangul syllables."""
+    if layer.text.isascii() and not any(control in layer.text for control in _CONTROLS):
+        return layer
     result = layer.translated(_plain)
     if result.text.isascii() or not any("\u1100" <= sign <= "\u1112" for sign in set(result.text)):
         return result
@@ -60,7 +63,7 @@ def plain(layer: Layer) -> Layer:
 
 def folded(layer: Layer) -> Layer:
     """Remove case and accents too."""
-    return layer.translated(_folded)
+    return layer.same_length(layer.text.lower()) if layer.text.isascii() else layer.translated(_folded)
 
 
 def fold(text: str) -> str:

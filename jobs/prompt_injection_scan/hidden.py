@@ -36,7 +36,9 @@ class Hidden:
 
 
 def find(text: str) -> list[Hidden]:
-    """Find the hidden characters of a text, in order."""
+    """Find the hidden characters of a text, in order. None of them is ASCII."""
+    if text.isascii():
+        return []
     concerns = {sign for sign in set(text) if sign in _CONCERNS or invisible.is_private(sign)}
     places = [i for i, sign in enumerate(text) if sign in concerns] if concerns else []
     found: list[Hidden] = []

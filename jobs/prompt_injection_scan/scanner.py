@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from jobs.engines.text.layer import Layer
 from jobs.engines.text.linear import Haystack, Pattern
@@ -90,7 +91,6 @@ class _Search:
         self._seen: set[tuple[str, int, int]] = set()
         self._mentions: list[tuple[int, int]] = []
         self._read: list[tuple[Layer, Reading]] = []
-        self._is_template = _TEMPLATE.found_in(text)
         self.cut = False
 
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
@@ -102,6 +102,10 @@ class _Search:
             yield from self._matches(view, self._book.words, reader)
         for view in views.lines:
             yield from self._matches(view, self._book.lines, reader)
+
+    @cached_property
+    def _is_template(self) -> bool:
+        return _TEMPLATE.found_in(self._text)
 
     def of_hidden(self, item: Hidden) -> Finding:
         """The finding for hidden characters."""

@@ -1,4 +1,4 @@
-"""The side-by-side benchmark: `scripts/bench [--quick] [--only hop,http] [--write-docs]`."""
+"""The side-by-side benchmark: `scripts/bench [--quick] [--only hop,http] [--against CHECKOUT] [--write-docs]`."""
 
 import argparse
 import datetime
@@ -13,6 +13,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 from compose.sandbox.child import ROOT
 from shared.settings.service import PREFIX
 from tests.bench import proc
-from tests.bench.measure import growth, hop, http, isolation, paid, recovery, settle
+from tests.bench.measure import calculations, growth, hop, http, isolation, paid, recovery, settle
 from tests.bench.processes import RIVALS_PYTHON, VAR
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
@@ -45,6 +46,7 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "callers": growth.measure_callers,
     "recovery": recovery.measure,
     "settle,gas,channels": settle.measure,
+    "calculations": calculations.measure,
 }
 """In the order of the report. One that fills several tables has as many names."""
 
@@ -88,14 +90,22 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="one short round: some minutes, and rough")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,...", help=", ".join(SECTIONS))
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="time the calculations of this older checkout in turns with ours",
+    )
     parser.add_argument("--show", type=Path, metavar="FILE", help="measure nothing: print an earlier run's JSON file")
     parser.add_argument("--write-docs", action="store_true", help="put the whole run into docs/performance.*")
     arguments = parser.parse_args(argv)
     unknown = set(arguments.only or ()) - {name for names in SECTIONS for name in names.split(",")}
     if unknown:
         parser.error(f"--only: there is no section {', '.join(sorted(unknown))}")
-    if arguments.write_docs and (arguments.quick or arguments.only):
+    if arguments.write_docs and (arguments.quick or arguments.only or arguments.against):
         parser.error("--write-docs takes a whole run")
+    if arguments.against and not (arguments.against / "jobs").is_dir():
+        parser.error(f"--against: {arguments.against} is no checkout of this project")
     return arguments
 
 
@@ -120,7 +130,8 @@ def _run(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     started, others = time.monotonic(), proc.Others()
     tables: dict[str, Any] = {}
     failures = []
-    for names, measure in SECTIONS.items():
+    sections = {**SECTIONS, "calculations": partial(calculations.measure, against=arguments.against)}
+    for names, measure in sections.items():
         if arguments.only and not set(arguments.only) & set(names.split(",")):
             continue
         begun = time.monotonic()
