@@ -54,7 +54,6 @@ def client_of(kind: str, urls: list[str], replicas: int) -> Iterator[Asked]:
         servers.close()
         return
     with contextlib.closing(LedgerConnections(urls, replicas=replicas)) as connections:
-
         one_at_a_time = asyncio.Lock()
 
         async def call(*command: Any) -> Any:
