@@ -103,11 +103,14 @@ class LedgerServers:
 
     async def _ask(self, url: str) -> Servers | RedisLost:
         """Over a connection of its own: others are checked by the buckets that the map has there, and may be held up."""
-        client = Redis(url, timeout_s=ASK_WITHIN_S)
+        client = Redis(url)
         try:
-            told = await ask(client, asked(url))
+            async with asyncio.timeout(ASK_WITHIN_S):
+                told = await ask(client, asked(url))
         except RedisLost as lost:
             return lost
+        except TimeoutError:
+            return RedisLost("no answer in time")
         finally:
             client.close()
         return RedisLost(NO_CLUSTER) if len(self._urls) > 1 and not told.is_cluster else told
