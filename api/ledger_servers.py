@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from api.redis_client import Redis, RedisLost, RedisRefused, ask
+from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replicated import ReplicatedRedis
 from shared.ledger.fence import FENCES
 from shared.ledger.keys import BUCKETS, bucket_of_command
@@ -52,15 +52,14 @@ class LedgerServers:
 
     async def learn(self) -> None:
         """Ask for the map, once for all who wait for it. Raises RedisLost when no server answers."""
-        if self._learning is None or self._learning.done():
-            self._learning = asyncio.create_task(self._learn())
-        await asyncio.shield(self._learning)
+        await asyncio.shield(self.learn_soon())
 
-    def learn_soon(self) -> None:
-        """Ask for the map meanwhile."""
+    def learn_soon(self) -> "asyncio.Task[None]":
+        """Ask for the map meanwhile. Returns what ends when it is known, or raises as `learn` does."""
         if self._learning is None or self._learning.done():
             self._learning = asyncio.create_task(self._learn())
-            self._learning.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self._learning.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody need wait
+        return self._learning
 
     async def answering(self) -> dict[str, tuple[bool, int]]:
         """By the URL of each server that has buckets: whether payments can be taken with it, and how many buckets it has. "":
@@ -106,7 +105,12 @@ class LedgerServers:
         client = Redis(url)
         try:
             async with asyncio.timeout(ASK_WITHIN_S):
-                told = await ask(client, asked(url))
+                question = asked(url)
+                commands = next(question)
+                while True:
+                    commands = question.send(await client.batch(commands))
+        except StopIteration as ended:
+            told: Servers = ended.value
         except RedisLost as lost:
             return lost
         except TimeoutError:

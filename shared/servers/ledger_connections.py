@@ -165,9 +165,8 @@ class LedgerConnections:
             return
         best, failed = None, redis.ConnectionError(NO_SERVER)
         urls = filter(None, dict.fromkeys((*self._urls, *self._of, *self._connections)))
-        for url in sorted(
-            urls, key=lambda url: urlsplit(url).netloc == self._lost
-        ):  # it may not know yet that it is cut off
+        # The one that was lost comes last: it may not know yet that it is cut off.
+        for url in sorted(urls, key=lambda url: urlsplit(url).netloc == self._lost):
             try:
                 found = ask_server(url)
             except RedisError as error:

@@ -141,15 +141,19 @@ async def test_a_new_node_gets_the_scripts(cluster: RedisCluster) -> None:
     connections.close()
 
 
-async def test_moves_under_calls_cost_none(ask: Asked, cluster: RedisCluster) -> None:
-    """Given calls that must not run twice, while their bucket moves four times, then each has run once."""
-    done, is_over = 0, False
+async def test_moves_under_calls_run_none_twice(ask: Asked, cluster: RedisCluster) -> None:
+    """Given calls that count, while their bucket moves four times, then each has run once. One whose mark came after a move is
+    told as lost, because nobody knows which replicas have it."""
+    done, lost, is_over = 0, 0, False
 
     async def call() -> None:
-        nonlocal done
+        nonlocal done, lost
         while not is_over:
-            await ask("INCR", key_of(9))
-            done += 1
+            try:
+                await ask("INCR", key_of(9))
+                done += 1
+            except LOST:
+                lost += 1
 
     calls = asyncio.gather(*(call() for _ in range(4)))
     for _ in range(4):
@@ -157,8 +161,8 @@ async def test_moves_under_calls_cost_none(ask: Asked, cluster: RedisCluster) ->
         await asyncio.to_thread(cluster.move, SLOT[9], source, target)
     is_over = True
     await calls
-    assert done > 4
-    assert int(await ask("GET", key_of(9))) == done
+    assert lost <= 16 < done + lost
+    assert done <= int(await ask("GET", key_of(9))) <= done + lost
 
 
 async def test_each_node_waits_for_its_own_replicas(ask: Asked, cluster: RedisCluster) -> None:
