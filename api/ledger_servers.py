@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from api.redis_client import Redis, RedisLost, RedisRefused
+from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
 from api.replicated import ReplicatedRedis
 from shared.ledger.fence import FENCES
 from shared.ledger.keys import BUCKETS, bucket_of_command
@@ -105,12 +105,10 @@ class LedgerServers:
         client = Redis(url)
         try:
             async with asyncio.timeout(ASK_WITHIN_S):
-                question = asked(url)
-                commands = next(question)
-                while True:
-                    commands = question.send(await client.batch(commands))
-        except StopIteration as ended:
-            told: Servers = ended.value
+                try:
+                    told = await _answered(client, url)
+                except RedisBroken:  # as any script that is asked twice
+                    told = await _answered(client, url)
         except RedisLost as lost:
             return lost
         except TimeoutError:
@@ -240,3 +238,18 @@ class LedgerCommands:
             return await self.call(*command)
         except (RedisLost, RedisRefused) as error:
             return error
+
+
+async def _answered(client: Redis, url: str) -> Servers:
+    question = asked(url)
+    try:
+        commands = next(question)
+        while True:
+            answers = await client.batch(commands)
+            for answer in answers:
+                if isinstance(answer, RedisLost):
+                    raise answer
+            commands = question.send(answers)
+    except StopIteration as ended:
+        told: Servers = ended.value
+        return told

@@ -62,6 +62,10 @@ class LedgerConnections:
     def send(self, commands: Sequence[Command], *, bucket: int | None = None) -> list[Any]:
         """Send commands, in one write for each server. Returns their answers in the same order. In place of one that there is
         not: ResponseError where the command did not run, another RedisError where it may have run."""
+        try:
+            self._learn_once()
+        except RedisError as error:
+            return [error] * len(commands)
         if self._servers is not None and not self._servers.is_cluster:
             return self._exchange(self._of[0], commands, 0)
         buckets = [bucket_of_command(command) if bucket is None else bucket for command in commands]
