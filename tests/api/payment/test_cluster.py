@@ -12,7 +12,7 @@ import redis
 from api.ledger_servers import LedgerServers
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Verdict
-from api.redis_client import RedisLost, RedisRefused
+from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
 from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import BUCKETS, PREFIXES, bucket_of
@@ -240,3 +240,24 @@ async def test_a_replica_takes_over(ask: Asked, cluster: RedisCluster) -> None:
     assert is_back
     assert done < value <= done + lost + 1
     cluster.await_ready()
+
+
+async def test_a_break_while_the_map_is_asked_for_is_no_answer(
+    cluster: RedisCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a connection that breaks then, the node is not taken for a plain server, and it is asked again."""
+    breaks = 1
+    batch = Redis.batch
+
+    async def broken(client: Redis, commands: Any) -> list[Any]:
+        nonlocal breaks
+        if breaks:
+            breaks -= 1
+            return [RedisBroken("the connection was lost")] * len(commands)
+        return await batch(client, commands)
+
+    monkeypatch.setattr(Redis, "batch", broken)
+    servers = LedgerServers(cluster.urls[:1])
+    await servers.learn()
+    servers.close()
+    assert (breaks, len(set(servers.of)) >= 3, servers.commands.only) == (0, True, None)
