@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import random
 import sys
 import time
@@ -84,9 +85,11 @@ class Figures:
 class Chaos:
     """One run.
 
-    Args:
-        faults: share of the facilitator's calls that fail, until all is put right.
+    Attributes:
+        purchases_of_a_key: after so many a buyer takes another wallet. A wallet's payments are all in one bucket.
     """
+
+    purchases_of_a_key = sys.maxsize
 
     def __init__(self, service: Service, figures: Figures) -> None:
         self._service = service
@@ -136,9 +139,12 @@ class Chaos:
         await asyncio.to_thread(self._service.start, name)
 
     async def _buy(self, caller: Caller, page: str) -> None:
-        """One call after the other, with a key of the buyer's own. Those that watch, watch a page of the buyer's own."""
-        key = PrivateKey()
-        while time.monotonic() < self._until:
+        """One call after the other, with keys of the buyer's own. Those that watch, watch a page of the buyer's own."""
+        for number in itertools.count():
+            if time.monotonic() >= self._until:
+                return
+            if number % self.purchases_of_a_key == 0:
+                key = PrivateKey()
             endpoint = self._plan.choices(("echo", "slow", "watch"), (4, 3, 3))[0]
             valid_s = self._plan.randint(8, 20) if self._plan.random() < SHORT_LIVED else 300
             bought = purchase(key, valid_s=valid_s, endpoint=endpoint, subject=page)

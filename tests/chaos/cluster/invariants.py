@@ -1,6 +1,4 @@
-"""What holds in addition to the twelve invariants (tests/chaos/checker.py) when the ledger is on several hosts."""
-
-from __future__ import annotations
+"""What holds in addition to the twelve invariants (tests/chaos/checker.py) when the ledger is a cluster."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,13 +9,13 @@ from tests.chaos.checker import check
 from tests.chaos.history import Answer, History, by_payment
 
 
-def check_hosts(
+def check_cluster(
     history: History, ledgers: Sequence[Mapping[str, tuple[str, str]]], *, settle_timeout_s: float
 ) -> list[str]:
     """All violations, with the number of their invariant.
 
     Args:
-        ledgers: of each primary and its replicas at the end, the role of each server and the digest of what it has.
+        ledgers: of each shard at the end, the role of each server and the digest of what it has.
         settle_timeout_s: after which an API process waits no longer for a settle call. When its host was cut off, the
             facilitator does not learn of it: what it then does is nobody's call any more.
     """
@@ -55,7 +53,7 @@ def undone(history: History) -> Iterator[str]:
 
 
 def unequal(digests: Mapping[str, tuple[str, str]]) -> Iterator[str]:
-    """15. At rest there is one primary for each place in COINSLOT_LEDGER_URL, and its replicas are equal to it."""
+    """15. At rest each shard has one primary, and its replicas are equal to it."""
     leads = [host for host, (role, _) in digests.items() if role == "master"]
     if len(leads) != 1:
         yield f"{len(leads)} servers are a primary: {', '.join(leads) or 'none'}"

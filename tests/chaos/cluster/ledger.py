@@ -1,0 +1,321 @@
+"""The ledger: a Valkey Cluster of shards, each with one primary and two replicas, on hosts of a run or on this one."""
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import redis
+from redis.crc import key_slot
+
+from compose.sandbox.redis_server import find_redis
+from shared.ledger.keys import PREFIXES, in_every_bucket, record_key
+from tests.chaos.history import connected
+from tests.time_limits import patience
+
+SLOTS = 16_384
+COPIES = 3
+PORT, BUS_PORT_OFFSET = 6379, 10_000
+ANSWER_WITHIN_S = 2.0
+WHOLE_WITHIN_S = patience(60.0)
+MOVED_WITHIN_S = patience(30.0)
+MOVING = frozenset({"success", "failed", "canceled"})
+"""The states at which CLUSTER GETSLOTMIGRATIONS says that a move has ended."""
+_CONFIGURATION = Path(__file__).with_name("server.conf").read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server of the cluster.
+
+    Attributes:
+        shard: counted from 0. Its servers have the same data, whichever of them is the primary.
+        copy: 0 is the primary at the start.
+        host: a name of network.NAMES, or empty.
+    """
+
+    shard: int
+    copy: int
+    ip: str
+    port: int
+    host: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of its process."""
+        return f"server-{self.shard + 1}{'abc'[self.copy]}"
+
+    @property
+    def address(self) -> str:
+        """As the cluster calls it."""
+        return f"{self.ip}:{self.port}"
+
+    def command(self, folder: Path) -> list[str]:
+        """Of its process. The folder outlives it: the server finds its data and its cluster there when it is started again."""
+        folder.mkdir(parents=True, exist_ok=True)
+        configuration = folder / "server.conf"
+        configuration.write_text(
+            _CONFIGURATION.format(port=self.port, bus_port=self.port + BUS_PORT_OFFSET, folder=folder)
+        )
+        return [str(find_redis()), str(configuration)]
+
+    @contextlib.contextmanager
+    def asked(self) -> Iterator[redis.Redis]:
+        """A client of this server alone."""
+        client = redis.Redis(
+            host=self.ip,
+            port=self.port,
+            protocol=2,
+            decode_responses=True,
+            socket_timeout=ANSWER_WITHIN_S,
+            socket_connect_timeout=ANSWER_WITHIN_S,
+            retry=None,
+        )
+        with client:
+            yield client
+
+    def says(self, *command: Any) -> Any:
+        """The answer to one command; None when it does not answer."""
+        with contextlib.suppress(redis.ConnectionError, redis.TimeoutError), self.asked() as client:
+            return client.execute_command(*command)
+        return None
+
+    def replication(self) -> dict[str, Any]:
+        """INFO replication; empty when it does not answer."""
+        lost = (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError)
+        with contextlib.suppress(*lost), self.asked() as client:
+            return dict(client.info("replication"))
+        return {}
+
+
+class Ledger:
+    """The cluster, as those see it who may ask every server.
+
+    Args:
+        servers: of the shards that have all slots at the start.
+    """
+
+    def __init__(self, servers: Sequence[Server]) -> None:
+        self.servers = list(servers)
+
+    @property
+    def url(self) -> str:
+        """COINSLOT_LEDGER_URL: a few seeds."""
+        return ",".join(f"redis://{server.address}/0" for server in self.servers if server.copy == 0)
+
+    @property
+    def any_url(self) -> str:
+        """Of one server, which leads to all."""
+        return f"redis://{self.servers[0].address}/0"
+
+    @property
+    def shards(self) -> list[int]:
+        """All that there are."""
+        return sorted({server.shard for server in self.servers})
+
+    def of(self, shard: int) -> list[Server]:
+        """Its servers."""
+        return [server for server in self.servers if server.shard == shard]
+
+    def form(self) -> None:
+        """Make one cluster of servers that were started with empty folders. Return when it is whole."""
+        first, *others = self.servers
+        _await(lambda: all(server.says("PING") for server in self.servers), "a server does not answer")
+        primaries = [server for server in self.servers if server.copy == 0]
+        for number, server in enumerate(primaries):
+            low, high = SLOTS * number // len(primaries), SLOTS * (number + 1) // len(primaries) - 1
+            server.says("CLUSTER", "ADDSLOTSRANGE", low, high)
+            server.says("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        self._meet(first, others)
+        self.wait_whole()
+
+    def join(self, servers: Sequence[Server]) -> None:
+        """Take up servers that were started with empty folders, as shards without slots."""
+        _await(lambda: all(server.says("PING") for server in servers), "a new server does not answer")
+        known, self.servers = self.servers[0], [*self.servers, *servers]
+        self._meet(known, servers)
+        self.wait_whole()
+
+    def leave(self, servers: Sequence[Server]) -> None:
+        """Forget servers without slots. Their processes are the caller's to end, before."""
+        names = {_id(server) for server in servers}
+        self.servers = [server for server in self.servers if server not in servers]
+
+        def forgotten() -> bool:
+            for server in self.servers:
+                for node in nodes(server):
+                    if node.id in names:
+                        server.says("CLUSTER", "FORGET", node.id)
+            return not any(node.id in names for server in self.servers for node in nodes(server))
+
+        _await(forgotten, "servers that left are not forgotten")
+
+    def _meet(self, first: Server, others: Sequence[Server]) -> None:
+        for server in others:
+            first.says("CLUSTER", "MEET", server.ip, server.port, server.port + BUS_PORT_OFFSET)
+
+        def all_known() -> bool:
+            addresses = {server.address for server in self.servers}
+            return all(addresses <= {node.address for node in nodes(server)} for server in self.servers)
+
+        _await(all_known, "the servers do not know each other")
+        _id.cache_clear()
+        for server in others:
+            if server.copy:
+                primary = _id(self.of(server.shard)[0])
+                taken = partial(_taken, server, "CLUSTER", "REPLICATE", primary)
+                _await(taken, "a replica does not know its primary")
+
+    def primary(self, shard: int) -> Server | None:
+        """The one with a replica that follows it. None while there is none, or more than one."""
+        found = [server for server in self.of(shard) if server.replication().get("min_slaves_good_slaves", 0) > 0]
+        return found[0] if len(found) == 1 else None
+
+    def primaries(self) -> list[Server]:
+        """One for each shard. Raises AssertionError while a shard has none."""
+        found = [self.primary(shard) for shard in self.shards]
+        assert all(found), f"a shard has no primary: {found}"
+        return [server for server in found if server]
+
+    def lack(self) -> str:
+        """What is missing for a whole cluster; empty when every shard has one primary that two replicas follow, all servers
+        agree on the owner of each slot and find nobody failing, and no slot moves."""
+        for server in self.servers:
+            said = server.replication()
+            if not said:
+                return f"{server.name} does not answer"
+            if said["role"] == "slave" and said["master_link_status"] != "up":
+                return f"{server.name} has no link to its primary"
+            if said["role"] == "master" and said["min_slaves_good_slaves"] != COPIES - 1:
+                return f"{server.name} has {said['min_slaves_good_slaves']} replicas"
+        for shard in self.shards:
+            roles = Counter(server.replication().get("role") for server in self.of(shard))
+            if roles != {"master": 1, "slave": COPIES - 1}:
+                return f"shard {shard + 1} has {dict(roles)}"
+        seen = [nodes(server) for server in self.servers]
+        if any("fail" in flag for flag in chain.from_iterable(node.flags for found in seen for node in found)):
+            return "somebody is found failing"
+        owners = {frozenset((node.address, node.slots) for node in found if node.slots) for found in seen}
+        if len(owners) != 1:
+            return "the servers do not agree on the slots"
+        if sum(span(part) for _, slots in owners.pop() for part in slots) != SLOTS:
+            return "a slot has no owner"
+        if any(self.moves(server) for server in self.servers):
+            return "slots move"
+        return ""
+
+    def wait_primary(self, server: Server) -> None:
+        """Return when a replica has taken over."""
+        _await(lambda: self.primary(server.shard) == server, f"{server.name} does not take over")
+
+    def wait_whole(self) -> None:
+        """Return when nothing is missing."""
+        _await(lambda: not self.lack(), self.lack)
+
+    def slots_of(self, server: Server) -> list[int]:
+        """All that a server owns."""
+        own = next(node for node in nodes(server) if "myself" in node.flags)
+        ranges = [part.partition("-") for part in own.slots]
+        return [slot for low, _, high in ranges for slot in range(int(low), int(high or low) + 1)]
+
+    def buckets_of(self, server: Server) -> list[int]:
+        """The slots of a server that the ledger has keys in."""
+        return sorted(set(bucket_slots()).intersection(self.slots_of(server)))
+
+    def move(self, slots: Sequence[int], source: Server, target: Server) -> None:
+        """Begin to move slots from one primary to another (`moves` says whether it has ended)."""
+        ranges = [str(slot) for slot in slots for _ in range(2)]
+        source.says("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", *ranges, "NODE", _id(target))
+
+    def moves(self, server: Server) -> list[str]:
+        """States of those moves from or to a server that have not ended."""
+        found: Any = server.says("CLUSTER", "GETSLOTMIGRATIONS") or []
+        states = [dict(zip(job[::2], job[1::2], strict=True))["state"] for job in found]
+        return [state for state in states if state not in MOVING]
+
+    def wait_moved(self, slots: Sequence[int], target: Server) -> None:
+        """Return when a server has these slots."""
+        _await(lambda: set(slots) <= set(self.slots_of(target)), "the slots did not come", MOVED_WITHIN_S)
+
+    def let_jobs_run_again(self) -> None:
+        """What RERUN_WINDOW_MS (shared/ledger/keys.py) would do: the ledger counts a payment's failed jobs anew."""
+        with connected(self.any_url) as ledger:
+            for key in ledger.scan_iter(in_every_bucket("payment:*"), 1000):
+                if ledger.hexists(key, "failing_since"):
+                    ledger.hset(key, mapping={"failures": 0, "failing_since": 0})
+
+    def states(self, payments: Sequence[str]) -> dict[str, str | None]:
+        """The states of payments, now."""
+        with connected(self.any_url) as ledger:
+            pipeline = ledger.pipeline(transaction=False)
+            for payment in payments:
+                pipeline.hget(record_key(payment), "state")
+            return dict(zip(payments, pipeline.execute(), strict=True))
+
+    def digests(self, shard: int) -> dict[str, tuple[str, str]]:
+        """Of each server of a shard its role and the digest of all that it has."""
+        return {
+            server.name: (str(server.replication().get("role", "")), str(server.says("DEBUG", "DIGEST")))
+            for server in self.of(shard)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A line of CLUSTER NODES.
+
+    Attributes:
+        slots: single ones, and ranges as ``low-high``.
+    """
+
+    id: str
+    address: str
+    flags: frozenset[str]
+    slots: tuple[str, ...]
+
+
+def nodes(server: Server) -> list[Node]:
+    """The cluster, as a server sees it; nothing when it does not answer."""
+    found = []
+    with contextlib.suppress(redis.ConnectionError, redis.TimeoutError), server.asked() as client:
+        client.set_response_callback("CLUSTER NODES", lambda text, **_: text)
+        for line in str(client.execute_command("CLUSTER NODES")).splitlines():
+            name, address, flags, *_, _link = line.split(" ")[:8]
+            slots = tuple(part for part in line.split(" ")[8:] if part and not part.startswith("["))
+            found.append(Node(name, address.partition("@")[0], frozenset(flags.split(",")), slots))
+    return found
+
+
+def bucket_slots() -> list[int]:
+    """The slot of each bucket."""
+    return [key_slot(prefix.encode()) for prefix in PREFIXES]
+
+
+def span(part: str) -> int:
+    """How many slots ``low-high`` has."""
+    low, _, high = part.partition("-")
+    return int(high or low) - int(low) + 1
+
+
+@cache
+def _id(server: Server) -> str:
+    return str(server.says("CLUSTER", "MYID"))
+
+
+def _taken(server: Server, *command: str) -> bool:
+    try:
+        return server.says(*command) is not None
+    except redis.ResponseError:  # "unknown node": gossip has not told it yet
+        return False
+
+
+def _await(condition: Callable[[], Any], lack: str | Callable[[], str], within_s: float = WHOLE_WITHIN_S) -> None:
+    give_up_at = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < give_up_at, lack if isinstance(lack, str) else lack()
+        time.sleep(0.05)
