@@ -30,6 +30,21 @@ def check_cluster(
     return found
 
 
+def lost(states: Mapping[str, str | None], fault: str) -> list[str]:
+    """16. What was answered with 200 is in the ledger as soon as it is whole again: before its caller asks once more, and has
+    it made anew.
+
+    Args:
+        states: of the payments that were answered with 200; None where the ledger has no record.
+        fault: what happened before.
+    """
+    return [
+        f"(16) {payment} was answered with 200 and after '{fault}' it was recorded as {state or 'nothing'}"
+        for payment, state in states.items()
+        if state != "DONE"
+    ]
+
+
 def missing(history: History) -> Iterator[str]:
     """13. Nothing that was acknowledged is missing: the ledger knows every payment that was sent to be settled, and has the
     answer of every call that was answered."""

@@ -20,12 +20,14 @@ from tests.time_limits import patience
 
 SLOTS = 16_384
 COPIES = 3
-PORT, BUS_PORT_OFFSET = 6379, 10_000
+NODE_TIMEOUT_MS = 2_000
 ANSWER_WITHIN_S = 2.0
 WHOLE_WITHIN_S = patience(60.0)
 MOVED_WITHIN_S = patience(30.0)
 MOVING = frozenset({"success", "failed", "canceled"})
 """The states at which CLUSTER GETSLOTMIGRATIONS says that a move has ended."""
+UNSURE = frozenset({"fail", "fail?", "handshake", "noaddr"})
+"""Of a server's flags in CLUSTER NODES."""
 _CONFIGURATION = Path(__file__).with_name("server.conf").read_text()
 
 
@@ -43,6 +45,7 @@ class Server:
     copy: int
     ip: str
     port: int
+    bus_port: int
     host: str = ""
 
     @property
@@ -55,12 +58,16 @@ class Server:
         """As the cluster calls it."""
         return f"{self.ip}:{self.port}"
 
-    def command(self, folder: Path) -> list[str]:
-        """Of its process. The folder outlives it: the server finds its data and its cluster there when it is started again."""
+    def command(self, folder: Path, timeout_ms: int = NODE_TIMEOUT_MS) -> list[str]:
+        """Of its process. The folder outlives it: the server finds its data and its cluster there when it is started again.
+
+        Args:
+            timeout_ms: after it a silent server counts as failing.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         configuration = folder / "server.conf"
         configuration.write_text(
-            _CONFIGURATION.format(port=self.port, bus_port=self.port + BUS_PORT_OFFSET, folder=folder)
+            _CONFIGURATION.format(port=self.port, bus_port=self.bus_port, folder=folder, timeout_ms=timeout_ms)
         )
         return [str(find_redis()), str(configuration)]
 
@@ -157,7 +164,7 @@ class Ledger:
 
     def _meet(self, first: Server, others: Sequence[Server]) -> None:
         for server in others:
-            first.says("CLUSTER", "MEET", server.ip, server.port, server.port + BUS_PORT_OFFSET)
+            first.says("CLUSTER", "MEET", server.ip, server.port, server.bus_port)
 
         def all_known() -> bool:
             addresses = {server.address for server in self.servers}
@@ -198,8 +205,9 @@ class Ledger:
             if roles != {"master": 1, "slave": COPIES - 1}:
                 return f"shard {shard + 1} has {dict(roles)}"
         seen = [nodes(server) for server in self.servers]
-        if any("fail" in flag for flag in chain.from_iterable(node.flags for found in seen for node in found)):
-            return "somebody is found failing"
+        for node in chain.from_iterable(seen):
+            if node.flags & UNSURE:
+                return f"{node.address} is {', '.join(sorted(node.flags))}"
         owners = {frozenset((node.address, node.slots) for node in found if node.slots) for found in seen}
         if len(owners) != 1:
             return "the servers do not agree on the slots"
@@ -212,6 +220,10 @@ class Ledger:
     def wait_primary(self, server: Server) -> None:
         """Return when a replica has taken over."""
         _await(lambda: self.primary(server.shard) == server, f"{server.name} does not take over")
+
+    def wait_another(self, server: Server) -> None:
+        """Return when a primary has been replaced."""
+        _await(lambda: self.primary(server.shard) not in (None, server), f"nobody takes over from {server.name}")
 
     def wait_whole(self) -> None:
         """Return when nothing is missing."""

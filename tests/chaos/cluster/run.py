@@ -24,7 +24,7 @@ from tests.chaos.caller import Caller
 from tests.chaos.cluster import network
 from tests.chaos.cluster.faults import LedgerFaults
 from tests.chaos.cluster.gaps import Disturbance, longest_gaps
-from tests.chaos.cluster.invariants import check_cluster
+from tests.chaos.cluster.invariants import check_cluster, lost
 from tests.chaos.cluster.ledger import bucket_slots
 from tests.chaos.cluster.servers import ClusterService, running_cluster
 from tests.chaos.history import History, read_history
@@ -126,12 +126,7 @@ class ClusterChaos(Chaos):
         self._looked_for |= answered
         states = await asyncio.to_thread(self._cluster.ledger.states, sorted(answered))
         self._seen.acknowledged += len(states)
-        kind = self._seen.disturbances[-1].kind
-        self._seen.lost += [
-            f"{payment} was answered with 200 and after '{kind}' it was recorded as {state or 'nothing'}"
-            for payment, state in states.items()
-            if state != "DONE"
-        ]
+        self._seen.lost += lost(states, self._seen.disturbances[-1].kind)
 
     async def _disturb_others(self) -> None:
         plan = random.Random(f"others {self._figures.seed}")
@@ -167,8 +162,7 @@ class ClusterChaos(Chaos):
         ledger = self._cluster.ledger
         ledger.wait_whole()
         digests = [ledger.digests(shard) for shard in ledger.shards]
-        found = [f"(16) {text}" for text in self._seen.lost]
-        found += check_cluster(history, digests, settle_timeout_s=SETTLE_TIMEOUT_S + MARGIN_S)
+        found = self._seen.lost + check_cluster(history, digests, settle_timeout_s=SETTLE_TIMEOUT_S + MARGIN_S)
         slots = bucket_slots()
         paid = {slots[bucket_of(payment)] for payment in history.records}
         return found + [

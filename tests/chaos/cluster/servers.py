@@ -12,13 +12,13 @@ from pathlib import Path
 from compose.sandbox.child import spawn
 from compose.sandbox.redis_server import find_redis
 from tests.chaos.cluster import network
-from tests.chaos.cluster.ledger import COPIES, PORT, Ledger, Server
+from tests.chaos.cluster.ledger import COPIES, Ledger, Server
 from tests.chaos.cluster.network import address, inside
 from tests.chaos.forks import Forks
 from tests.chaos.servers import READY_WITHIN_S, Service, answers
 from tests.chaos.shop import SHOP
 
-HTTP_PORT = 8080
+HTTP_PORT, PORT, BUS_PORT = 8080, 6379, 16379
 SHARDS = 3
 
 
@@ -37,6 +37,7 @@ class ClusterService(Service):
         names = network.SERVICES
         super().__init__(folder, seed=seed, faults=faults, names=names, settings={"LEDGER_REPLICAS": str(replicas)})
         self._seeds = self.ledger.url
+        self._shards = SHARDS
 
     @property
     def ledger_url(self) -> str:
@@ -80,8 +81,8 @@ class ClusterService(Service):
 
     def another_shard(self) -> list[Server]:
         """Start the servers of a shard that the cluster does not know."""
-        shard = max(self.ledger.shards) + 1
-        servers = [self._server(shard, copy) for copy in range(COPIES)]
+        self._shards += 1  # not the address of a former one: gossip of that may not have ended
+        servers = [self._server(self._shards - 1, copy) for copy in range(COPIES)]
         for server in servers:
             self.start_server(server)
         return servers
@@ -118,7 +119,7 @@ class ClusterService(Service):
         """Of a shard's copies no two are on one host, and the primaries of the beginning are on three."""
         hosts = self._ledger_hosts
         host = hosts[(shard + copy * len(hosts) // COPIES) % len(hosts)]
-        return Server(shard, copy, address(host), PORT + shard, host)
+        return Server(shard, copy, address(host), PORT + shard, BUS_PORT + shard, host)
 
     def _settings(self, name: str) -> Mapping[str, str]:
         return {**super()._settings(name), "HOST": "0.0.0.0", "PORT": str(HTTP_PORT)}
