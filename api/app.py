@@ -22,6 +22,7 @@ from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import ERROR_KINDS, Problem
 from api.http import CORS, PREFLIGHT, as_text, problem_answer, request_id
+from api.ledger_servers import LedgerServers
 from api.long_bodies import LongBodies
 from api.mcp.server import McpServer
 from api.pages import routes as pages
@@ -44,10 +45,8 @@ from api.pipeline import PaidCall
 from api.pools import Pools
 from api.readiness import Readiness
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
-from api.replicated import ReplicatedRedis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
-from api.sharded import as_one
 from api.shop import Shop
 from api.status.counter import StatusCounter
 from api.status.report import StatusReader
@@ -59,7 +58,7 @@ from shared.observability import tracing
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.keys import read_sealing_keys
 from shared.sealing.sealing import Sealer
-from shared.servers.ledger_start import known_servers
+from shared.servers.ledger_start import known_buckets
 from shared.settings.egress import egress
 from shared.settings.service import Settings
 
@@ -88,15 +87,9 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
     sold_on = (*rails, channels) if channels else rails
     configured = {rail.rail for rail in rails}
     binder = Binder(master, previous)
-    places, known = settings.ledger_places, known_servers(settings)
-    ledger_servers = replicated_servers = [Redis(url, place=place, is_known=place in known) for url, place in places]
-    if settings.ledger_replicas:
-        replicated_servers = [
-            ReplicatedRedis(url, settings.ledger_replicas, place=place, is_known=place in known)
-            for url, place in places
-        ]
+    ledger_servers = LedgerServers(settings.ledger_urls, settings.ledger_replicas, known_buckets(settings))
     read_prices = partial(price_list.read, settings, catalogue)
-    price_lists = PriceLists(as_one(replicated_servers), read_prices())
+    price_lists = PriceLists(ledger_servers.replicated, read_prices())
     signer = read_signer(settings)
     gates = tuple(
         PaymentGate(endpoint, sold_on, settings.base_url, binder, settings.host_names, signer)
@@ -110,7 +103,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
     replies_redis = Redis(settings.redis_url(settings.queue_url), timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies = ReplyReader(replies_redis)
     pools = Pools(queue_redis)
-    ledger = Ledger(as_one(ledger_servers), as_one(replicated_servers))
+    ledger = Ledger(ledger_servers.commands, ledger_servers.replicated)
     services = Services(
         base_url=settings.base_url,
         logs_calls=settings.log_calls,
@@ -126,14 +119,14 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
         answers=AnswerSealer(master, previous),
         site=site,
         price_lists=price_lists,
-        status=StatusCounter(as_one(ledger_servers)),
+        status=StatusCounter(ledger_servers.commands),
         undelivered_ms=int(settings.undelivered_s * 1000),
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
-    channel_watch = ChannelWatch(as_one(ledger_servers), channels, settings) if channels else None
-    readiness = Readiness(replicated_servers, queue_redis, pools, rails, gates, partial(_sold, shop, catalogue))
+    channel_watch = ChannelWatch(ledger_servers.commands, channels, settings) if channels else None
+    readiness = Readiness(ledger_servers, queue_redis, pools, rails, gates, partial(_sold, shop, catalogue))
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
@@ -165,7 +158,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             await replies.stop()
             for rail in sold_on:
                 await rail.stop()
-            for client in (*ledger_servers, *replicated_servers, queue_redis, replies_redis):
+            for client in (ledger_servers, queue_redis, replies_redis):
                 client.close()
             await asyncio.to_thread(tracing.stop)
 
@@ -179,7 +172,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] |
             *pages.routes(
                 renderer,
                 services,
-                StatusReader(as_one(ledger_servers)),
+                StatusReader(ledger_servers.commands),
                 contact=settings.contact,
                 contact_expires=settings.contact_expires,
                 updated=lambda: shop.prices.updated,

@@ -13,15 +13,19 @@ from litestar import HttpMethod, Response, route
 from litestar.handlers import BaseRouteHandler
 
 from api.causes import Cause
+from api.ledger_servers import LedgerServers
 from api.payment.gate import PaymentGate
 from api.payment.rails import ConfiguredRail
 from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
+from shared.ledger.keys import BUCKETS
+from shared.ledger.servers import NO_SERVER
 from shared.observability import confinement_notes
 from shared.queue import queue_clock
 from shared.queue.pool_states import PoolState
 from shared.queue.streams import STARTING
+from shared.servers.ledger_start import address_of
 from shared.version import VERSION
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
@@ -45,13 +49,12 @@ class Readiness:
     """Checks every dependency of a paid call, each with its own time limit.
 
     Args:
-        ledger: its primaries.
         sold: gives what is sold now: its pools are those that need a worker.
     """
 
     def __init__(
         self,
-        ledger: Sequence[Redis],
+        ledger: LedgerServers,
         queue: Redis,
         pools: Pools,
         rails: Sequence[ConfiguredRail],
@@ -59,7 +62,7 @@ class Readiness:
         sold: Callable[[], Sequence[Endpoint]],
     ) -> None:
         self._ledger = ledger
-        self._answering = [True] * len(ledger)
+        self._answering: dict[str, tuple[bool, int]] = {}
         self._queue = queue
         self._pools = pools
         self._rails = rails
@@ -92,7 +95,7 @@ class Readiness:
     async def report(self) -> dict[str, Any]:
         """What /readyz says: `ok`, and why.
 
-        One rail, one primary of the ledger, and one pool whose port works, are enough to sell. A worker that is missing, or
+        One rail, one server of the ledger, and one pool whose port works, are enough to sell. A worker that is missing, or
         still starts, is not ready.
         """
         checks, reasons = await self.checks()
@@ -128,17 +131,17 @@ class Readiness:
         return checks, reasons
 
     async def _has_ledger(self) -> bool:
-        """Whether there is a primary that payments can be taken with: the others' payers are refused."""
-        self._answering = await asyncio.gather(*map(_answers, self._ledger))
-        return any(self._answering)
+        """Whether there is a server that payments can be taken with: the others' payers are refused."""
+        self._answering = await self._ledger.answering()
+        return any(answers for answers, _ in self._answering.values())
 
     def _ledger_notices(self) -> list[str]:
-        """A sentence for each primary that does not answer, where there are several."""
-        count = len(self._ledger)
+        """A sentence for each server that payments cannot be taken with, where there are several."""
         return [
-            f"Calls of one payer in {count} are refused: server {number} of COINSLOT_LEDGER_URL does not answer."
-            for number, answers in enumerate(self._answering, 1)
-            if not answers and count > 1
+            f"Calls of {count} payers in {BUCKETS} are refused: "
+            + (f"the ledger's server {address_of(url)} takes no payments." if url else f"{NO_SERVER}.")
+            for url, (answers, count) in self._answering.items()
+            if not answers and len(self._answering) > 1
         ]
 
     def _settlements(self) -> dict[str, dict[str, Any]]:

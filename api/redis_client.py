@@ -10,15 +10,19 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
-from shared.ledger.layout import Check, checked
+from shared.ledger.layout import Check
 from shared.lua_script import Command, LuaScript, Value
 from shared.servers.keep_alive import keep_alive
+
+T = TypeVar("T")
+Asked = Generator[Sequence[Command], Sequence[Any], T]
+"""A check, or a question of the same form (shared/ledger/layout.py)."""
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
@@ -51,7 +55,7 @@ class Awaiting(Protocol):
 
 
 class Commands(Protocol):
-    """A server that is asked, or several that are asked as one (api/sharded.py)."""
+    """A server that is asked, or all of the ledger as one (api/ledger_servers.py)."""
 
     async def call(self, *command: str | bytes | int | float) -> Any:
         """As Redis.call."""
@@ -66,17 +70,15 @@ class Redis:
     Args:
         url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…[?ssl_ca_certs=path]`` or ``unix:///path[?db=n]``.
             The file of `ssl_ca_certs` has authorities that are trusted beside the public ones.
-        place: of a primary of the ledger: a server that has another one is not used (shared/ledger/position.py).
-        is_known: that primary was used before, so an empty server is not it.
+        check: gives what is to be done with each new connection. A server is not used when there is a reason.
         timeout_s: longest wait for one answer. A connection that stays silent for so long is closed.
     """
 
     def __init__(
-        self, url: str, *, place: str = "", is_known: bool = False, timeout_s: float = COMMAND_TIMEOUT_S
+        self, url: str, *, check: Callable[[], Check] | None = None, timeout_s: float = COMMAND_TIMEOUT_S
     ) -> None:
-        self._url = url
-        self._place = place
-        self._is_known = is_known
+        self.url = url
+        self._check = check
         self._timeout_s = timeout_s
         self._connection: _Connection | None = None
         self._connecting: asyncio.Task[_Connection] | None = None
@@ -103,6 +105,10 @@ class Redis:
         Raises:
             RedisLost: there is no connection.
         """
+        return await asyncio.gather(*await self._sent(commands), return_exceptions=True)
+
+    async def _sent(self, commands: Sequence[Command]) -> list[asyncio.Future[Any]]:
+        """Send commands in one write, on one connection. Returns what gets their answers. Raises RedisLost."""
         connection = self._connection
         if connection is None or connection.is_lost:
             connection = await self._connect()
@@ -110,7 +116,7 @@ class Redis:
         for command in commands:
             answers.append(connection.loop.create_future())
             connection.send(command, answers[-1])
-        return await asyncio.gather(*answers, return_exceptions=True)
+        return answers
 
     def post(self, awaiting: Awaiting, *command: str | bytes | int | float) -> bool:
         """Send one command without waiting for its answer. Returns False, and sends nothing, when there is no connection yet.
@@ -133,8 +139,8 @@ class Redis:
     async def _connect(self) -> _Connection:
         # One attempt at a time, shared by all callers that wait for it.
         if self._connecting is None:
-            check = checked(self._place, is_known=self._is_known) if self._place else None
-            self._connecting = asyncio.create_task(_open(self._url, check, self._timeout_s))
+            check = self._check() if self._check else None
+            self._connecting = asyncio.create_task(_open(self.url, check, self._timeout_s))
             self._connecting.add_done_callback(self._connected)
         return await asyncio.shield(self._connecting)
 
@@ -142,7 +148,6 @@ class Redis:
         self._connecting = None
         if not task.cancelled() and task.exception() is None:
             self._connection = task.result()
-            self._is_known = True
             if self._is_closed:
                 self._connection.fail("closed")
 
@@ -277,11 +282,11 @@ def _tls(query: str) -> ssl.SSLContext:
     return context
 
 
-def run_check(url: str, check: Check) -> str | None:
+def run_check(url: str, check: Asked[T]) -> T | None:
     """Do a check of shared/ledger/layout.py on the server at a URL, before there is an event loop. Returns its result, or None
     when the server does not answer."""
 
-    async def run() -> str:
+    async def run() -> T:
         connection = await _open(url, None, COMMAND_TIMEOUT_S)
         try:
             return await _result_of(check, connection)
@@ -294,13 +299,31 @@ def run_check(url: str, check: Check) -> str | None:
         return None
 
 
-async def _result_of(check: Check, connection: _Connection) -> str:
+async def ask(redis: Redis, asked: Asked[T]) -> T:
+    """Do a check over a client. Raises RedisLost."""
+    try:
+        commands = next(asked)
+        while True:
+            commands = asked.send(await redis.batch(commands))
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+
+
+async def _result_of(check: Asked[T], connection: _Connection) -> T:
+    async def answer(command: Command) -> Any:
+        try:
+            return await _answer_of(connection, command)
+        except RedisRefused as refused:
+            return refused
+
     try:
         commands = next(check)
         while True:
-            commands = check.send([await _answer_of(connection, command) for command in commands])
+            commands = check.send(await asyncio.gather(*map(answer, commands)))
     except StopIteration as ended:
-        return str(ended.value)
+        result: T = ended.value
+        return result
 
 
 async def _open(url: str, check: Check | None, timeout_s: float) -> _Connection:

@@ -28,7 +28,7 @@ from compose.readiness import QueueUnreadable, expect, members
 from compose.supervised_process import SupervisedProcess
 from compose.users import Account, Accounts, accounts
 from jobs.packages import RefusedPackage
-from shared.ledger.keys import SELLERS, bucket_in
+from shared.ledger.keys import SELLERS
 from shared.process.command_line import command_line
 from shared.process.setting_names import read_settings
 from shared.servers.ledger_servers import run_check
@@ -268,14 +268,13 @@ def _sellers(settings: Settings, group: int, version: str) -> float:
     """When a process of a process group last said that it sells at a list, in Unix milliseconds; 0: never."""
     from redis.exceptions import RedisError  # only when something is reloaded: it takes 15 MB
 
-    from shared.servers.ledger_servers import connect_ledger, of_bucket
+    from shared.servers.ledger_servers import connect_ledger
     from shared.servers.ledger_start import WrongLedger
 
     host = socket.gethostname()
     try:
         with connect_ledger(settings) as ledger:
-            client = of_bucket(ledger, bucket_in(SELLERS))
-            found = client.zmscore(SELLERS, [f"{host}:{pid} {version}" for pid in members(group)])
+            found = ledger.zmscore(SELLERS, [f"{host}:{pid} {version}" for pid in members(group)])
     except (RedisError, WrongLedger):
         raise NotDone("the ledger cannot be read, so nobody knows at which prices the API sells") from None
     return max((score for score in cast(list[Any], found) if score is not None), default=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
 import redis
@@ -12,7 +12,6 @@ from ops.channels import channels
 from shared.ledger.channels import AUTHORIZER
 from shared.nodes.connections import NodeFailed
 from shared.nodes.json_rpc import JsonRpc, RpcError
-from shared.servers.ledger_servers import of_bucket
 from shared.settings.rails import EvmRailSettings
 from shared.settings.secret_files import is_exposed, read_key
 from shared.settings.service import InvalidSetting
@@ -26,7 +25,7 @@ _RECEIVE = selector("receiveWithAuthorization(address,address,uint256,uint256,ui
 Lack = str
 
 
-def key_lacks(own: EvmRailSettings, ledger: Sequence[redis.Redis] | None) -> Iterator[Lack]:
+def key_lacks(own: EvmRailSettings, ledger: redis.Redis | None) -> Iterator[Lack]:
     """What is wrong with the authorizer's key. Raises RedisError.
 
     Args:
@@ -45,13 +44,13 @@ def key_lacks(own: EvmRailSettings, ledger: Sequence[redis.Redis] | None) -> Ite
     except InvalidSetting:
         pass  # the facilitator is elsewhere
     if ledger is not None:
-        known = cast(Any, of_bucket(ledger, 0).get(AUTHORIZER))
+        known = cast(Any, ledger.get(AUTHORIZER))
         address = checksummed(address_of(PrivateKey(key).public_key))
         if known is not None and known.decode() != address:
             yield f"the ledger's channels name {known.decode()}, and the key is of {address}: its claims would be refused"
 
 
-def chain_lacks(own: EvmRailSettings, settler: str, ledger: Sequence[redis.Redis] | None) -> list[Lack] | None:
+def chain_lacks(own: EvmRailSettings, settler: str, ledger: redis.Redis | None) -> list[Lack] | None:
     """What the chain lacks for channels; None when the node does not say. Raises RedisError.
 
     Args:
@@ -66,9 +65,7 @@ def chain_lacks(own: EvmRailSettings, settler: str, ledger: Sequence[redis.Redis
         node.close()
 
 
-def _chain_lacks(
-    node: JsonRpc, own: EvmRailSettings, settler: str, ledger: Sequence[redis.Redis] | None
-) -> Iterator[Lack]:
+def _chain_lacks(node: JsonRpc, own: EvmRailSettings, settler: str, ledger: redis.Redis | None) -> Iterator[Lack]:
     for address in (CONTRACT, COLLECTOR):
         if len(node("eth_getCode", address, "latest")) <= len("0x"):
             yield f"there is no contract at {address}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import redis
 
 from ops.queries import count_of
 from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, channel_key
-from shared.servers.ledger_servers import of_bucket
 from shared.settings.rails import EvmRailSettings
 
 PAGE = 1_000
@@ -68,13 +67,13 @@ class Summary(NamedTuple):
     watch_age_s: float | None
 
 
-def channels(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
+def channels(ledger: redis.Redis) -> Iterator[Channel]:
     """Every channel that may owe something: a charge lists it, and a final claim ends that. Raises RedisError."""
     for bucket, key in enumerate(CLAIMABLE):
-        server, start = of_bucket(ledger, bucket), 0
-        while page := cast(list[bytes], server.zrange(key, start, start + PAGE - 1)):
+        start = 0
+        while page := cast(list[bytes], ledger.zrange(key, start, start + PAGE - 1)):
             start += PAGE
-            pipeline = server.pipeline(transaction=False)
+            pipeline = ledger.pipeline(transaction=False)
             for name in page:
                 pipeline.hmget(channel_key(bucket, name.decode()), *_FIELDS)
             for name, (payer, network, *numbers) in zip(page, pipeline.execute(), strict=True):
@@ -83,12 +82,12 @@ def channels(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
                     yield Channel(name.decode(), payer.decode(), network.decode(), *amounts)
 
 
-def summary(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Summary | None:
+def summary(ledger: redis.Redis, own: EvmRailSettings) -> Summary | None:
     """The sum of all channels; None where none are sold and none was opened. Raises RedisError."""
     opened = count_of(ledger, CHANNELS)
     if not own.has_channels and not opened:
         return None
-    watched_at, cost = cast(list[Any], of_bucket(ledger, 0).hmget(WATCH, "watched_at", "claim_cost"))
+    watched_at, cost = cast(list[Any], ledger.hmget(WATCH, "watched_at", "claim_cost"))
     found = list(channels(ledger))
     now = time.time()
     due_ms = (now - own.claim_within_s) * 1000

@@ -13,7 +13,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 from coincurve import PrivateKey
 from redis.exceptions import RedisError
 
-from ops import chains, channel_checks, listing_state, price_checks, redis_checks
+from ops import chains, channel_checks, ledger_checks, listing_state, price_checks, redis_checks
 from ops.books import report as report_of_books
 from ops.queries import address, api_place, get_json, supported_networks
 from ops.redis_checks import Finding, Findings
@@ -55,12 +54,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     yield from _users(settings)
     yield from _packages()
     yield from _key_files(settings)
-    for url, place in settings.ledger_places:
-        of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
-        yield from redis_checks.examine(f"ledger{of_several}", "ledger_url", url, partial(redis_checks.ledger, place))
-        if settings.ledger_replicas:
-            check = partial(redis_checks.replicas, settings.ledger_replicas)
-            yield from redis_checks.examine(f"replicas{of_several}", "ledger_url", url, check)
+    yield from ledger_checks.examine(settings)
     yield from redis_checks.examine("queue", "queue_url", settings.redis_url(settings.queue_url), redis_checks.queue)
     if settings.observation_url:
         url = settings.redis_url(settings.observation_url)

@@ -27,6 +27,7 @@ from ops.counted import CountedSeries
 from shared.observability.logs import configure_logs
 from shared.process.command_line import command_line, run
 from shared.process.setting_names import read_settings
+from shared.servers.ledger_servers import connect_ledger
 from shared.servers.redis_connection import connect
 from shared.settings.service import PREFIX, InvalidSetting, Settings
 
@@ -70,10 +71,15 @@ def _read(name: str, source: Source) -> list[Metric] | None:
 
 def sources(settings: Settings) -> dict[str, Source]:
     """By name, which is a label of `coinslot_source_up`."""
-    ledger, queue = [connect(url) for url in settings.ledger_urls], connect(settings.redis_url(settings.queue_url))
+    queue = connect(settings.redis_url(settings.queue_url))
+
+    def ledger() -> Iterator[Metric]:
+        with connect_ledger(settings) as client:
+            yield from (*gauges.payments(client), *gauges.channels(client, settings), *gauges.calls(client))
+
     read: dict[str, Source] = {
         "queue": lambda: gauges.pools(queue),
-        "ledger": lambda: [*gauges.payments(ledger), *gauges.channels(ledger, settings), *gauges.calls(ledger)],
+        "ledger": ledger,
         "api": lambda: gauges.rails(settings),
         "facilitator": lambda: gauges.settlers(settings),
     }

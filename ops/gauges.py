@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -19,9 +19,9 @@ from ops.channels import summary
 from ops.queries import api_place, count_of, get_json, read_pools
 from ops.settlement_costs import SettlementCost, settlement_costs
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
-from shared.observability.status import BUCKET, QUANTILES, RESULTS, WINDOWS, summed
+from shared.observability.status import QUANTILES, RESULTS, WINDOWS, summed
 from shared.queue.pool_states import PoolState
-from shared.servers.ledger_servers import ask_each_bucket, of_bucket
+from shared.servers.ledger_servers import ask_each_bucket
 from shared.settings.rails import EvmRailSettings, RailSettings
 from shared.settings.secret_files import read_headers
 from shared.settings.service import Settings
@@ -60,14 +60,14 @@ def pools(queue: redis.Redis) -> Families:
         yield family
 
 
-def payments(ledger: Sequence[redis.Redis]) -> Families:
+def payments(ledger: redis.Redis) -> Families:
     """How many payments are not at a good end, as the ledger's primaries have them."""
     family = GaugeMetricFamily("coinslot_open_payments", "Payments that are not at their end.", labels=["state"])
     counted: Counter[bytes | None] = Counter()
     listed: list[list[bytes]] = ask_each_bucket(ledger, lambda asked, bucket: asked.zrange(OPEN[bucket], 0, PAGE - 1))
     for bucket, ids in enumerate(listed):
         ids = ids[: max(0, MOST_OPEN - counted.total())]
-        pipeline = of_bucket(ledger, bucket).pipeline(transaction=False)
+        pipeline = ledger.pipeline(transaction=False)
         for payment_id in ids:
             pipeline.hget(RECORDS[bucket] + payment_id.decode(), "state")
         counted.update(pipeline.execute() if ids else ())
@@ -82,7 +82,7 @@ def payments(ledger: Sequence[redis.Redis]) -> Families:
         yield GaugeMetricFamily(name, help_text, value=count_of(ledger, index))
 
 
-def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
+def channels(ledger: redis.Redis, settings: Settings) -> Families:
     """What channels owe, and the settings that say when that is too much. No series without channels."""
     own = settings.evm
     found = summary(ledger, own)
@@ -109,7 +109,7 @@ def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
         yield GaugeMetricFamily("coinslot_channel_stale_seconds", help_text, value=own.channels_stale_s)
 
 
-def calls(ledger: Sequence[redis.Redis]) -> Families:
+def calls(ledger: redis.Redis) -> Families:
     """How new paid calls ended, over the times that /status shows, as all API processes have counted it."""
     labels, now = ["endpoint", "rail", "window"], time.time()
     ended = GaugeMetricFamily("coinslot_status_calls", "New paid calls, by how they ended.", labels=[*labels, "result"])
@@ -125,7 +125,7 @@ def calls(ledger: Sequence[redis.Redis]) -> Families:
         "coinslot_status_unknown_seconds", "Of a window, in which no API process counted.", labels=["window"]
     )
     for window in WINDOWS:
-        with of_bucket(ledger, BUCKET).pipeline(transaction=False) as pipeline:
+        with ledger.pipeline(transaction=False) as pipeline:
             for key in window.keys(now):
                 pipeline.hvals(key)
             tally = summed(chain.from_iterable(pipeline.execute()))

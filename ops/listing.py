@@ -27,8 +27,8 @@ from ops.listing_rules import (
 )
 from ops.listing_state import Listed, read_listed, sentence_of
 from ops.queries import Failed
-from shared.ledger.listing import BUCKET, host_of
-from shared.servers.ledger_servers import connect_ledger, of_bucket
+from shared.ledger.listing import host_of
+from shared.servers.ledger_servers import connect_ledger
 from shared.settings.service import PREFIX, Settings
 
 AT_ONCE = 4
@@ -62,7 +62,7 @@ class Unreachable(Failed):
 def report(settings: Settings, *, as_json: bool) -> int:
     """Print one line for each call. Returns the exit code. Raises RedisError, Unreachable."""
     with connect_ledger(settings) as ledger:
-        return asyncio.run(_report(settings, of_bucket(ledger, BUCKET), as_json=as_json))
+        return asyncio.run(_report(settings, ledger, as_json=as_json))
 
 
 async def _report(settings: Settings, ledger: redis.Redis, *, as_json: bool) -> int:

@@ -13,8 +13,8 @@ import redis
 from redis.exceptions import RedisError
 
 from ops.queries import api_place, get_json, supported_networks
-from shared.ledger.listing import BUCKET, DAYS_LISTED, host_of, listing_key
-from shared.servers.ledger_servers import connect_ledger, of_bucket
+from shared.ledger.listing import DAYS_LISTED, host_of, listing_key
+from shared.servers.ledger_servers import connect_ledger
 from shared.servers.ledger_start import WrongLedger
 from shared.settings.service import InvalidSetting, Settings
 
@@ -85,7 +85,7 @@ def findings(settings: Settings) -> Iterator[tuple[Literal["ok", "warn", "fail"]
             resources = [
                 item["resource"] for item in items if own.network in (offer["network"] for offer in item["accepts"])
             ]
-            lacking = _lacking(own.listing_facilitator_url, of_bucket(ledger, BUCKET), resources)
+            lacking = _lacking(own.listing_facilitator_url, ledger, resources)
     except (InvalidSetting, RedisError, WrongLedger):
         return  # the doctor has said so
     host = host_of(own.listing_facilitator_url)

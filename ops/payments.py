@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import redis
 
 from ops import channels
 from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
-from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
+from shared.servers.ledger_servers import connect_ledger, read_record
 from shared.settings.service import Settings
 
 PAGE = 500
@@ -67,7 +67,7 @@ def show(settings: Settings, payment_id: str) -> int:
     bucket = bucket_of(payment_id)
     with connect_ledger(settings) as ledger:
         record = read_record(ledger, payment_id)
-        journal = list(_entries(of_bucket(ledger, bucket), JOURNAL[bucket], payment_id))
+        journal = list(_entries(ledger, JOURNAL[bucket], payment_id))
     fields = {name.decode(): value for name, value in record.items()}
     shown = {
         name: f"{len(value)} bytes, sealed" if name in _SEALED else value.decode("utf-8", "replace")
@@ -92,17 +92,14 @@ def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[st
                 yield {"at": at, **rest}
 
 
-def attention(ledger: Sequence[redis.Redis], *, now_ms: int) -> Iterator[dict[str, Any]]:
+def attention(ledger: redis.Redis, *, now_ms: int) -> Iterator[dict[str, Any]]:
     """Payments that are charged and unanswered, of which nobody knows whether they are charged, or that were lost.
 
     A payment whose call is being answered right now is not among them.
-
-    Args:
-        ledger: its primaries (shared/servers/ledger_servers.py).
     """
     for index in (LOST, REFUNDABLE, OPEN):
-        for bucket, key in enumerate(index):
-            for payment_id in _listed(of_bucket(ledger, bucket), key):
+        for key in index:
+            for payment_id in _listed(ledger, key):
                 fields = read_record(ledger, payment_id)
                 # A payment itself is sealed, and an answer may be any bytes.
                 record = {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 from redis.exceptions import RedisError
 
 from shared.endpoint import PACKAGE_REFUSED
-from shared.ledger.keys import SELLERS, bucket_in
-from shared.servers.ledger_servers import connect_ledger, of_bucket
+from shared.ledger.keys import SELLERS
+from shared.servers.ledger_servers import connect_ledger
 from shared.servers.ledger_start import WrongLedger
 from shared.settings.service import Settings
 
@@ -43,9 +43,9 @@ def _sellers(settings: Settings) -> dict[str, str]:
     """The version of each API process that runs, by host and process id. Empty when the ledger cannot be read."""
     try:
         with connect_ledger(settings) as ledger:
-            client = of_bucket(ledger, bucket_in(SELLERS))
-            since = client.time()[0] * 1000 - FRESH_MS
-            noted = cast(list[Any], client.zrangebyscore(SELLERS, since, "+inf"))
+            seconds = cast(list[Any], ledger.eval("return redis.call('TIME')", 1, SELLERS))[0]
+            since = int(seconds) * 1000 - FRESH_MS
+            noted = cast(list[Any], ledger.zrangebyscore(SELLERS, since, "+inf"))
     except (RedisError, WrongLedger):
         return {}  # another check says so
     return dict(each.decode().split(" ") for each in noted)  # the newest one comes last

@@ -78,7 +78,7 @@ def read_pools(queue: redis.Redis) -> dict[str, PoolState]:
     return pool_states(cast(list[Any], queue.eval(SCRIPT, *cast(Any, arguments(pools)))), pools)
 
 
-def count_of(ledger: Sequence[redis.Redis], index: Sequence[str]) -> int:
+def count_of(ledger: redis.Redis, index: Sequence[str]) -> int:
     """What is in an index of the ledger, of all its buckets. Raises RedisError."""
     counts: list[int] = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(index[bucket]))
     return sum(counts)

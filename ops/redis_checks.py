@@ -10,10 +10,8 @@ import redis
 from redis.exceptions import RedisError, ResponseError
 
 from ops.queries import read_pools, unreadable
-from shared.ledger.layout import checked_by_reader
 from shared.observability import confinement_notes
 from shared.queue import queue_clock
-from shared.servers.ledger_servers import check_server
 from shared.servers.redis_connection import connect
 
 
@@ -38,26 +36,6 @@ def examine(about: str, setting: str, url: str, check: Callable[[str, redis.Redi
             yield from check(about, client)
     except RedisError as error:
         yield Finding("fail", about, unreadable(error, **{setting: url}))
-
-
-def ledger(place: str, about: str, client: redis.Redis) -> Findings:
-    """Of the ledger, which must keep what it was told."""
-    if why := check_server(client, checked_by_reader(place)):
-        yield Finding("fail", about, why)
-    for name, value, why in (
-        ("appendonly", "yes", "payments would be lost with the server"),
-        ("appendfsync", "always", "payments of the last second would be lost with the machine"),
-    ):
-        yield _option(about, client, name, value, why)
-    yield from policy(about, client)
-
-
-def replicas(wanted: int, about: str, client: redis.Redis) -> Findings:
-    """Whether as many follow it as must have every write."""
-    replicas = cast(list[Any], client.execute_command("ROLE"))[2]  # type: ignore[no-untyped-call]
-    found = len(replicas) if isinstance(replicas, list) else 0
-    level: Literal["ok", "fail"] = "ok" if found >= wanted else "fail"
-    yield Finding(level, about, f"{found} replicas follow the ledger, and {wanted} must have every write")
 
 
 def queue(about: str, client: redis.Redis) -> Findings:
@@ -91,10 +69,11 @@ def _confinement(notes: list[bytes]) -> Findings:
 
 def policy(about: str, client: redis.Redis) -> Findings:
     """It must not forget keys when its memory is full."""
-    yield _option(about, client, "maxmemory-policy", "noeviction", "records would vanish when its memory is full")
+    yield option(about, client, "maxmemory-policy", "noeviction", "records would vanish when its memory is full")
 
 
-def _option(about: str, client: redis.Redis, name: str, value: str, why: str) -> Finding:
+def option(about: str, client: redis.Redis, name: str, value: str, why: str) -> Finding:
+    """Whether a server has an option as it must be."""
     try:
         found = client.config_get(name).get(name)
     except ResponseError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -79,7 +79,7 @@ class View(NamedTuple):
 class Observer:
     """Looks at an installation again and again."""
 
-    def __init__(self, settings: Settings, ledger: Sequence[redis.Redis], queue: redis.Redis) -> None:
+    def __init__(self, settings: Settings, ledger: redis.Redis, queue: redis.Redis) -> None:
         self._settings = settings
         self._ledger = ledger
         self._queue = queue

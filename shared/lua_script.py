@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-Value = str | bytes | int
+Value = str | bytes | int | float
 Command = tuple[Value, ...]
 
 _CONSTANT = re.compile(r"--[^\n]*|'[^'\n]*'|\b(?!KEYS\b|ARGV\b)([A-Z][A-Z0-9_]+)\b")
@@ -26,6 +26,7 @@ class LuaScript:
 
     Attributes:
         text: what Redis compiles.
+        sha: its hash.
     """
 
     def __init__(self, text: str) -> None:
@@ -35,8 +36,8 @@ class LuaScript:
         self._names = (*keys, *arguments)
         if len(set(self._names)) < len(self._names):
             raise ValueError(f"a name is twice among {', '.join(self._names)}")
-        sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-        self._evalsha: Command = ("EVALSHA", sha, len(keys))
+        self.sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        self._evalsha: Command = ("EVALSHA", self.sha, len(keys))
         self._eval: Command = ("EVAL", text, len(keys))
 
     def evalsha(self, values: Mapping[str, Value]) -> Command:

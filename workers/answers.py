@@ -6,9 +6,10 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
@@ -17,14 +18,13 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from shared.endpoint import Endpoint, is_reason
 from shared.failpoints import reach
 from shared.ledger.channels import ANSWER_TTL_S, CLAIMABLE, ROTATION_MS, SOLD, channel_of, is_voucher, voucher_keys
-from shared.ledger.fence import fence, missing
-from shared.ledger.keys import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
-from shared.lua_script import NOW, Command, load
+from shared.ledger.keys import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys
+from shared.lua_script import NOW, Command, Value, load
 from shared.observability.metrics import metrics
 from shared.outcome import NOT_STORED, Failed, Ok, Outcome
 from shared.queue.replies import Cost
 from shared.sealing.answers import AnswerSealer, ttl_s
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from workers.observations import OBSERVE, Observation, ObservationStore
 
 log = logging.getLogger(__name__)
@@ -33,14 +33,13 @@ _DONE = load(Path(__file__).with_name("lua") / "done.lua", NOW, NOTE, OBSERVE, R
 
 _CHARGE = load(Path(__file__).with_name("lua") / "charge.lua", NOW, OBSERVE, ROTATION_MS=ROTATION_MS, SOLD=SOLD)
 
+_TEXTS: dict[Value, str] = {script.sha: script.text for script in (_DONE, _CHARGE)}
+_LOST = (RedisConnectionError, RedisTimeoutError)
+
 _RESEND_WITHIN_S = 1.0
 """So long results are sent again over new connections. It is less than the lease on their messages
 (shared/queue/streams.py)."""
 _RESEND_PAUSE_S = 0.05
-
-
-class NotReplicated(RedisError):
-    """Too few replicas of the ledger have the answers."""
 
 
 class ClaimTerms(NamedTuple):
@@ -82,94 +81,68 @@ class AnswerStore:
     answer would be given to another's caller.
 
     Args:
-        ledger: a connection to each primary of the ledger, in the order of COINSLOT_LEDGER_URL.
+        ledger: it answers when enough replicas have an answer.
         sealer: nothing is stored or sent without it.
         observations: None where no endpoint remembers.
-        replicas: how many replicas of the ledger have to have an answer before its caller gets it.
         claims: when a channel is to be claimed.
     """
 
     def __init__(
         self,
-        ledger: Sequence[RedisConnection],
+        ledger: LedgerConnections,
         sealer: AnswerSealer,
         observations: ObservationStore | None = None,
         *,
-        replicas: int = 0,
         claims: ClaimTerms = _NO_CHANNELS,
     ) -> None:
         self._ledger = ledger
         self._sealer = sealer
         self._observations = observations
-        self._replicas = replicas
         self._claims = claims
         self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
-        """Store results, sealed, in one write for each primary, and return the sealed outcomes that count, in the same order:
+        """Store results, sealed, in one write for each server, and return the sealed outcomes that count, in the same order:
         the first final one of a payment wins, whoever comes second.
 
         A retryable failure is not stored; it frees the payment, so that the same request runs the job again. A result that
         cannot be stored becomes such a failure, for a repeated request could get a different one.
         """
-        if len(self._ledger) == 1:
-            return self._done(results, self._ledger[0])
-        counted: dict[int, bytes] = {}
-        for server, ledger in enumerate(self._ledger):
-            numbers = [number for number, result in enumerate(results) if self._server(result.payment_id) == server]
-            if numbers:
-                outcomes = self._done([results[number] for number in numbers], ledger)
-                counted.update(zip(numbers, outcomes, strict=True))
-        return [counted[number] for number in range(len(results))]
-
-    def _server(self, payment_id: str) -> int:
-        return server_of(bucket_of(payment_id), len(self._ledger))
-
-    def _done(self, results: Sequence[Result], ledger: RedisConnection) -> list[bytes]:
         results = [self._prepared(result) for result in results]
         sealed = [self.sealed(result) for result in results]
         commands = [self._command(result, own) for result, own in zip(results, sealed, strict=True)]
-        try:
-            with self._turn:
-                answers = self._send_again(commands, ledger)
-        except RedisError as error:
-            log.error("%d answers not stored: %s", len(results), type(error).__name__)
-            _count(results, ["not_stored"] * len(results))
-            return [self._not_stored(result) for result in results]
-        self._settle_observations(results)
+        with self._turn:
+            answers = self._send_again(commands)
+        if lost := Counter(type(answer).__name__ for answer in answers if isinstance(answer, Exception)):
+            log.error("%d answers not stored: %s", lost.total(), ", ".join(lost))
+        self._settle_observations(result for result, answer in zip(results, answers, strict=True) if _is_stored(answer))
         _count(results, [_named(*ended) for ended in zip(results, sealed, answers, strict=True)])
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
 
-    def _send_again(self, commands: Sequence[Command], ledger: RedisConnection) -> list[Any]:
+    def _send_again(self, commands: Sequence[Command]) -> list[Any]:
         """As `_send`, over new connections when one breaks. What was stored the first time is only looked up again."""
-        # The connection may have been closed while it was idle, which only a command finds out.
-        with contextlib.suppress(RedisConnectionError, RedisTimeoutError):
-            return self._send(commands, ledger)
+        answers = self._send(commands)
         give_up_at = time.monotonic() + _RESEND_WITHIN_S
-        while True:
-            try:
-                return self._send(commands, ledger)
-            except (RedisConnectionError, RedisTimeoutError):
-                if time.monotonic() >= give_up_at:
-                    raise
-                time.sleep(_RESEND_PAUSE_S)
-
-    def _send(self, commands: Sequence[Command], ledger: RedisConnection) -> list[Any]:
-        """The answers, once enough replicas have what they say. Raises RedisError."""
-        answers = self._send_once(commands, ledger)
-        if any(isinstance(answer, NoScriptError) for answer in answers):
-            # A Redis that was restarted does not know the script.
-            ledger.call("SCRIPT", "LOAD", _DONE.text)
-            ledger.call("SCRIPT", "LOAD", _CHARGE.text)
-            answers = self._send_once(commands, ledger)
+        pause_s = 0.0  # a connection may have been closed while it was idle, which only a command finds out
+        while lost := [number for number, answer in enumerate(answers) if isinstance(answer, _LOST)]:
+            if pause_s and time.monotonic() >= give_up_at:
+                break
+            time.sleep(pause_s)
+            pause_s = _RESEND_PAUSE_S
+            for number, answer in zip(lost, self._send([commands[number] for number in lost]), strict=True):
+                answers[number] = answer
         return answers
 
-    def _send_once(self, commands: Sequence[Command], ledger: RedisConnection) -> list[Any]:
-        answers = ledger.send([*commands, *fence(self._replicas)])
-        if lack := missing(answers[len(commands) :], self._replicas):
-            ledger.close()  # the next connection may lead to the server that has the replicas
-            raise NotReplicated(lack)
-        return answers[: len(commands)]
+    def _send(self, commands: Sequence[Command]) -> list[Any]:
+        """The answers, with an exception in place of one that there is not."""
+        answers = self._ledger.send(commands)
+        # A server that was restarted, promoted or added does not know the scripts.
+        unknown = [number for number, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+        if unknown:
+            whole = [("EVAL", _TEXTS[commands[number][1]], *commands[number][2:]) for number in unknown]
+            for number, answer in zip(unknown, self._ledger.send(whole), strict=True):
+                answers[number] = answer
+        return answers
 
     def _prepared(self, result: Result) -> Result:
         """Before its answer may be stored, an observation for another Redis is pending there."""
@@ -183,7 +156,7 @@ class AnswerStore:
         reach("observation-pending")
         return result
 
-    def _settle_observations(self, results: Sequence[Result]) -> None:
+    def _settle_observations(self, results: Iterable[Result]) -> None:
         if self._observations is None or not self._observations.is_separate:
             return
         for result in results:
@@ -193,10 +166,7 @@ class AnswerStore:
                     self._observations.settle_pending(result.payment_id, result.observation)
 
     def _stored(self, answer: bytes | Exception, result: Result) -> bytes:
-        if isinstance(answer, Exception):
-            log.error("an answer was not stored: %s", type(answer).__name__)
-            return self._not_stored(result)
-        return answer
+        return answer if _is_stored(answer) else self._not_stored(result)
 
     def _not_stored(self, result: Result) -> bytes:
         sealed = self.sealed(result._replace(outcome=NOT_STORED))
@@ -260,6 +230,10 @@ class AnswerStore:
                 "most": store.most if store else 0,
             }
         )
+
+
+def _is_stored(answer: bytes | Exception) -> TypeGuard[bytes]:
+    return not isinstance(answer, Exception)
 
 
 def _may_run_again(result: Result) -> bool:

@@ -34,10 +34,11 @@ from shared.queue.streams import closed_key
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.keys import read_sealing_keys
 from shared.sealing.sealing import Sealer
+from shared.servers.ledger_connections import LedgerConnections
 from shared.servers.ledger_servers import run_check
-from shared.servers.ledger_start import known_servers, refuse_wrong_ledger
+from shared.servers.ledger_start import known_buckets, refuse_wrong_ledger
 from shared.servers.queue_start import checked_by_worker, refuse_wrong_queue
-from shared.servers.redis_connection import RedisConnection, connect
+from shared.servers.redis_connection import connect
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import InvalidSetting, Settings
 from workers.actors import WorkerServices, declare_actors
@@ -90,7 +91,7 @@ class WorkerLifecycle(Middleware):
         children: ChildPool,
         confinement: ConfinementMonitor,
         ports: PortMonitor,
-        ledger: Sequence[RedisConnection],
+        ledger: LedgerConnections,
         mirror: Mirror,
     ) -> None:
         self._settings = settings
@@ -116,8 +117,7 @@ class WorkerLifecycle(Middleware):
         self._confinement.close()
         self._ports.close()
         self._children.close()
-        for primary in self._ledger:
-            primary.close()
+        self._ledger.close()
         self._mirror.close()
         tracing.stop()
 
@@ -165,11 +165,10 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
             catalogue = installed()
     except (RefusedPackage, InvalidSetting) as error:
         sys.exit(f"coinslot worker: {error}")
-    known = known_servers(settings)
     master, previous = read_sealing_keys(settings)
     sealer = Sealer(master, previous=previous)
     children = ChildPool()
-    ledger = [RedisConnection(url, place=place, is_known=place in known) for url, place in settings.ledger_places]
+    ledger = LedgerConnections(settings.ledger_urls, known=known_buckets(settings), replicas=settings.ledger_replicas)
     observations = ObservationStore(
         settings.ledger_urls,
         settings.redis_url(settings.observation_url),
@@ -184,7 +183,6 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
         ledger,
         AnswerSealer(master, previous),
         observations,
-        replicas=settings.ledger_replicas,
         claims=ClaimTerms(int(channels.claim_within_s * 1000), channels.claim_value),
     )
     mirror = (

@@ -27,9 +27,10 @@ from redis.exceptions import NoScriptError
 
 from jobs.observation import Previous
 from shared.layouts import OBSERVATIONS
-from shared.ledger.keys import PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
+from shared.ledger.keys import PREFIXES, bucket_of_payer, record_key
 from shared.lua_script import NOW, LuaScript, Value, load, piece
 from shared.sealing.sealing import Sealer, derive
+from shared.servers.ledger_servers import LedgerClient
 from shared.servers.redis_connection import connect
 from shared.settled_payment import SettledPayment
 
@@ -82,7 +83,7 @@ class ObservationStore:
     """The baselines of all payers. Thread-safe. Every method but `baseline` and `observation` raises redis.RedisError.
 
     Args:
-        ledger_urls: the primaries of the payments, in the order of COINSLOT_LEDGER_URL.
+        ledger_urls: of the settings.
         own_url: a Redis for the observations alone, which needs no fsync. Empty: they are kept beside the payer's payments.
         master: the 32 bytes of the key file.
         days: how long an observation is kept after it was used last.
@@ -100,7 +101,7 @@ class ObservationStore:
         most: int,
         previous: bytes | None = None,
     ) -> None:
-        self._ledger = [connect(url) for url in ledger_urls]
+        self._ledger = LedgerClient(ledger_urls)
         self._own = connect(own_url) if own_url else None
         self.is_separate = bool(own_url)
         self._sealer = Sealer(master, "observations", previous)
@@ -175,15 +176,13 @@ class ObservationStore:
 
     def close(self) -> None:
         """Close the connections."""
-        for client in self._ledger if self._own is None else [*self._ledger, self._own]:
-            client.close()
+        self._ledger.close()
+        if self._own is not None:
+            self._own.close()
 
     def _redis(self, baseline: Baseline) -> redis.Redis:
         """Where an observation is kept."""
-        return self._primary(baseline.key) if self._own is None else self._own
-
-    def _primary(self, key: str) -> redis.Redis:
-        return self._ledger[server_of(bucket_in(key), len(self._ledger))]
+        return self._ledger.client() if self._own is None else self._own
 
     def _settle(self, baseline: Baseline, fields: Iterable[str]) -> None:
         """Promote each pending observation whose answer won, and drop those whose answer did not."""
@@ -191,7 +190,7 @@ class ObservationStore:
         for field in fields:
             payment_id, _, tag = field.rpartition("|")
             record = record_key(payment_id)
-            found: Any = self._primary(record).hmget(record, "state", "observed", "settled")
+            found: Any = self._ledger.client().hmget(record, "state", "observed", "settled")
             state, observed, settled = found
             if observed is not None and observed.decode() == tag:
                 self._run(_PROMOTE, baseline, ttl_ms=self.ttl_ms, most=self.most, field=field, settled=settled or b"0")

@@ -50,7 +50,7 @@ class Ledger:
     takes one round trip and one script.
 
     Args:
-        redis: one primary, or several (api/sharded.py).
+        redis: all servers (api/ledger_servers.py).
         replicated: the same Redis for what is reported to a caller or followed by a settle call, where a failover must not
             undo it (api/replicated.py). What can be made again takes the other: a settlement is found on the chain.
     """

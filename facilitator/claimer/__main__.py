@@ -24,8 +24,8 @@ from shared.observability.logs import configure_logs
 from shared.process.command_line import command_line, run
 from shared.process.setting_names import read_settings
 from shared.process.user import refuse_root
-from shared.servers.ledger_start import known_servers
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_start import known_buckets
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.rails import EvmRailSettings, configured_token
 from shared.settings.secret_files import read_headers, read_key
@@ -54,8 +54,8 @@ def main() -> None:
 
 async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     key = _authorizer_key(own)
-    places, known = settings.ledger_places, known_servers(settings)
-    servers = [RedisConnection(url, place=place, is_known=place in known) for url, place in places]
+    known = known_buckets(settings)
+    servers = LedgerConnections(settings.ledger_urls, known=known)
     ledger = ClaimerLedger(servers, f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
     token = configured_token(EVM_USDC, own.network, "evm")
     node = JsonRpcNode(own.rpc_url)
@@ -81,8 +81,7 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     log.warning("claims channels of %s as %s", own.pay_to, claimer.address)
-    url, place = places[0]
-    reads = RedisConnection(url, longest_block_s=_READ_BLOCK_S, place=place, is_known=place in known)
+    reads = LedgerConnections(settings.ledger_urls, known=known, longest_block_s=_READ_BLOCK_S)
     reading = asyncio.create_task(_read_forever(claimer, reads, stop))
     reading.add_done_callback(lambda _: stop.set())  # it does not end by itself: then a new process is needed
     await _look_until(stop, claimer, ledger)
@@ -113,7 +112,7 @@ async def _look_until(stop: asyncio.Event, claimer: Claimer, ledger: ClaimerLedg
                 await stop.wait()
 
 
-async def _read_forever(claimer: Claimer, reads: RedisConnection, stop: asyncio.Event) -> None:
+async def _read_forever(claimer: Claimer, reads: LedgerConnections, stop: asyncio.Event) -> None:
     """Read the channels that the API asks for, each as soon as it is asked for."""
     while not stop.is_set():
         try:

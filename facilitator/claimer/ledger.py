@@ -28,9 +28,9 @@ from shared.ledger.channels import (
     channel_key,
     read_key,
 )
-from shared.ledger.keys import BUCKETS, JOURNAL, RECORDS, bucket_of_payer, server_of
+from shared.ledger.keys import BUCKETS, JOURNAL, RECORDS, bucket_of_payer
 from shared.lua_script import Command
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from shared.x402.evm_channel_ids import ChannelConfig
 
 LEASE_MS = 15_000
@@ -97,12 +97,12 @@ class ClaimerLedger:
     """The claimer's side of the ledger.
 
     Args:
-        servers: a connection to each primary, in the order of COINSLOT_LEDGER_URL.
+        ledger: all servers.
         name: of this process, for the lease.
     """
 
-    def __init__(self, servers: Sequence[RedisConnection], name: str) -> None:
-        self._servers = servers
+    def __init__(self, ledger: LedgerConnections, name: str) -> None:
+        self._ledger = ledger
         self.name = name
         self._seen_ms = dict.fromkeys(range(BUCKETS), 0)
         self.buckets: dict[str, int] = {}
@@ -110,25 +110,25 @@ class ClaimerLedger:
 
     def hold_lease(self) -> bool:
         """Take the lease, or keep it. False: another process has it."""
-        return bool(self._first.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self.name, "lease_ms": LEASE_MS})))
+        return bool(self._ledger.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self.name, "lease_ms": LEASE_MS})))
 
     def give_lease_back(self) -> None:
         """Let another process have it at once."""
-        self._first.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self.name, "lease_ms": 0}))
+        self._ledger.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self.name, "lease_ms": 0}))
 
     def authorizer(self, address: str) -> str:
         """The address that signs for this ledger: the given one, unless there is another one."""
-        self._first.call("SET", AUTHORIZER, address, "NX")
-        return str(self._first.call("GET", AUTHORIZER).decode())
+        self._ledger.call("SET", AUTHORIZER, address, "NX")
+        return str(self._ledger.call("GET", AUTHORIZER).decode())
 
     def handled_block(self) -> int:
         """The last block whose events were handled; 0 at the beginning."""
-        return int(self._first.call("HGET", WATCH, "handled_block") or 0)
+        return int(self._ledger.call("HGET", WATCH, "handled_block") or 0)
 
     def watched(self, fields: dict[str, Any]) -> None:
         """Write what the API reads of the claimer."""
         pairs = [part for name, value in fields.items() for part in (name, value)]
-        self._first.call("HSET", WATCH, *pairs)
+        self._ledger.call("HSET", WATCH, *pairs)
 
     def learn(self) -> None:
         """Learn of new channels."""
@@ -147,7 +147,7 @@ class ClaimerLedger:
         Args:
             is_all: also those that are not due yet.
         """
-        seconds, microseconds = self._first.call("TIME")
+        seconds, microseconds = self._ledger.call("TIME", bucket=0)
         until = "+inf" if is_all else str(int(seconds) * 1000 + int(microseconds) // 1000)
         asked = [("ZRANGEBYSCORE", CLAIMABLE[bucket], "-inf", until, "LIMIT", 0, count) for bucket in range(BUCKETS)]
         named = [(name.decode(), bucket) for bucket, found in self._of_each_bucket(asked) for name in found]
@@ -163,7 +163,7 @@ class ClaimerLedger:
     def rows(self, named: Iterable[tuple[str, int]]) -> Iterator[Channel]:
         """The rows of these channels and buckets, without those that do not exist."""
         for name, bucket in named:
-            fields = self._of(bucket).call("HMGET", channel_key(bucket, name), *_FIELDS)
+            fields = self._ledger.call("HMGET", channel_key(bucket, name), *_FIELDS)
             if fields[0] is None:
                 continue
             config, network, payer, charged, claimed, top, signature, leaving, owed_since, nonce, done_top = fields
@@ -186,7 +186,7 @@ class ClaimerLedger:
     def sync(self, name: str, network: str, payer: str, config: ChannelConfig, state: ChainState) -> bool:
         """Record what the chain shows. True: a withdrawal is new."""
         bucket = bucket_of_payer(network, payer)
-        done = self._of(bucket).call(
+        done = self._ledger.call(
             *SYNC.eval(
                 {
                     "channel": channel_key(bucket, name),
@@ -212,11 +212,11 @@ class ClaimerLedger:
     def was_read(self, request: ReadRequest) -> None:
         """Tell the API process that asked."""
         bucket = bucket_of_payer(request.network, request.payer)
-        self._of(bucket).call("SET", read_key(bucket, request.ticket), 1, "EX", 60)
+        self._ledger.call("SET", read_key(bucket, request.ticket), 1, "EX", 60)
 
     def show(self, channel: Channel) -> Channel:
         """Note that a claim is about to show the channel's voucher to everybody. The channel as it is now."""
-        charged, top, signature = self._of(channel.bucket).call(
+        charged, top, signature = self._ledger.call(
             *SHOW.eval(
                 {
                     "channel": channel_key(channel.bucket, channel.id),
@@ -237,7 +237,7 @@ class ClaimerLedger:
             event: for the journal.
         """
         return bool(
-            self._of(channel.bucket).call(
+            self._ledger.call(
                 *CLAIMED.eval(
                     {
                         "channel": channel_key(channel.bucket, channel.id),
@@ -254,7 +254,7 @@ class ClaimerLedger:
 
     def refunded(self, channel: Channel, result: bytes, *, is_done: bool) -> None:
         """Record how a refund ended."""
-        self._of(channel.bucket).call(
+        self._ledger.call(
             *REFUND_END.eval(
                 {
                     "channel": channel_key(channel.bucket, channel.id),
@@ -276,18 +276,8 @@ class ClaimerLedger:
         return sum(int(count) for _, count in self._of_each_bucket(asked))
 
     def _of_each_bucket(self, commands: Sequence[Command]) -> Iterator[tuple[int, Any]]:
-        """The answers to one command for each bucket, in one write for each primary."""
-        for number, server in enumerate(self._servers):
-            buckets = [bucket for bucket in range(BUCKETS) if server_of(bucket, len(self._servers)) == number]
-            answers = server.send([commands[bucket] for bucket in buckets])
-            for bucket, answer in zip(buckets, answers, strict=True):
-                if isinstance(answer, RedisError):
-                    raise answer
-                yield bucket, answer
-
-    def _of(self, bucket: int) -> RedisConnection:
-        return self._servers[server_of(bucket, len(self._servers))]
-
-    @property
-    def _first(self) -> RedisConnection:
-        return self._of(0)
+        """The answers to one command for each bucket, in one write for each server."""
+        for bucket, answer in enumerate(self._ledger.send(commands)):
+            if isinstance(answer, RedisError):
+                raise answer
+            yield bucket, answer

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import cast
 
 import redis
@@ -19,7 +20,7 @@ from ops.books.facts import read_facts
 from ops.books.store import Books
 from shared.ledger.channels import CHANNELS, CLAIMABLE
 from shared.ledger.keys import BUCKETS, JOURNAL, RECORDS, bucket_in, in_every_bucket
-from shared.servers.ledger_servers import ask_each_bucket, of_bucket
+from shared.servers.ledger_servers import ask_each_bucket
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ _EVENTS = frozenset({b"SETTLED", b"DONE", b"FAILED", b"LOST", b"REFUNDED", b"CLA
 class Journal:
     """Reads the journals of all buckets. Methods raise RedisError."""
 
-    def __init__(self, ledger: Sequence[redis.Redis], books: Books) -> None:
+    def __init__(self, ledger: redis.Redis, books: Books) -> None:
         self._ledger = ledger
         self._books = books
 
@@ -63,11 +64,10 @@ class Journal:
         return count
 
     def _read(self, bucket: int, lines: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> None:
-        server = of_bucket(self._ledger, bucket)
         ids = dict.fromkeys(line[b"payment"].decode() for _, line in lines if line[b"event"] in _EVENTS)
         payments = [name for name in ids if ":" in name]
-        self._books.add(read_facts(server, payments))
-        channels.read_charges(server, bucket, [name for name in ids if ":" not in name], self._books)
+        self._books.add(read_facts(self._ledger, payments))
+        channels.read_charges(self._ledger, bucket, [name for name in ids if ":" not in name], self._books)
 
     def read_owing(self) -> None:
         """Read the channels that owe something. A claim, which ends that, has a line in the journal before it is made."""
@@ -75,10 +75,9 @@ class Journal:
             self._read_listed(bucket, key)
 
     def _read_listed(self, bucket: int, key: str) -> None:
-        server = of_bucket(self._ledger, bucket)
-        for page in channels.listed(server, key):
+        for page in channels.listed(self._ledger, key):
             with self._books.transaction():
-                channels.read_charges(server, bucket, page, self._books)
+                channels.read_charges(self._ledger, bucket, page, self._books)
 
     def read_records(self, buckets: Collection[int], *, is_repair: bool = False) -> int:
         """Read all records of buckets, then follow their journals from where they are now. Returns how many payments there are.
@@ -88,19 +87,14 @@ class Journal:
         """
         ends = ask_each_bucket(self._ledger, lambda asked, bucket: asked.xrevrange(JOURNAL[bucket], count=1))
         count = 0
-        for server in self._ledger:
-            cursor = 0
-            while True:
-                found = server.scan(cursor, match=in_every_bucket("payment:*"), count=SCANNED)
-                cursor, keys = cast(tuple[int, list[bytes]], found)
-                names = [key.decode() for key in keys]
-                ids = [name[len(RECORDS[0]) :] for name in names if bucket_in(name) in buckets]
-                with self._books.transaction():
-                    facts = list(read_facts(server, ids))
-                    self._books.add(facts)
-                    count += len(facts)
-                if cursor == 0:
-                    break
+        keys = cast(Iterator[bytes], self._ledger.scan_iter(in_every_bucket("payment:*"), SCANNED))
+        names = (key.decode() for key in keys)
+        ids = (name[len(RECORDS[0]) :] for name in names if bucket_in(name) in buckets)
+        while page := list(islice(ids, PAGE)):
+            with self._books.transaction():
+                facts = list(read_facts(self._ledger, page))
+                self._books.add(facts)
+                count += len(facts)
         for bucket in buckets:
             self._read_listed(bucket, CHANNELS[bucket])
         with self._books.transaction():
@@ -118,8 +112,7 @@ class Journal:
         """Whether lines were dropped after a position that is not there any more."""
         if position != START:
             return True
-        server = of_bucket(self._ledger, bucket)
-        if not server.exists(JOURNAL[bucket]):
+        if not self._ledger.exists(JOURNAL[bucket]):
             return False
-        stream = server.xinfo_stream(JOURNAL[bucket])
+        stream = self._ledger.xinfo_stream(JOURNAL[bucket])
         return int(stream["entries-added"]) > int(stream["length"])

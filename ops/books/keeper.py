@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -54,7 +54,7 @@ class Keeper:
         ledger: its primaries.
     """
 
-    def __init__(self, settings: Settings, ledger: Sequence[redis.Redis], books: Books) -> None:
+    def __init__(self, settings: Settings, ledger: redis.Redis, books: Books) -> None:
         self._settings = settings
         self._books = books
         self.journal = Journal(ledger, books)

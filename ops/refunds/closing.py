@@ -32,7 +32,7 @@ def report(settings: Settings, transaction: str) -> int:
         owed = [debt for debt in ledger_debts.read(ledger) if debt.network == own.network]
         unused = {key: one for key, one in transfers.items() if key not in before}
         paid = list(_matched(unused, [debt for debt in owed if debt.settled_ms <= found.at * 1000], own, module))
-        closed = ledger_debts.close(ledger, ((debt, found.name, key) for debt, key in paid), settings.ledger_replicas)
+        closed = ledger_debts.close(settings, ((debt, found.name, key) for debt, key in paid))
     for debt in closed:
         print(f"closed: {debt.payment}, {debt.amount} to {debt.payer}")
     if not closed:

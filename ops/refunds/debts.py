@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ import redis
 from redis.exceptions import RedisError
 
 from shared.ledger import refunds
-from shared.ledger.fence import fence, missing
-from shared.ledger.keys import REFUNDABLE, bucket_of
+from shared.ledger.keys import REFUNDABLE
 from shared.lua_script import Command
-from shared.servers.ledger_servers import of_bucket, read_record
+from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_servers import read_record
+from shared.settings.service import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +48,40 @@ class Debt:
         return Decimal(self.amount)
 
 
-def read(ledger: Sequence[redis.Redis]) -> list[Debt]:
+def read(ledger: redis.Redis) -> list[Debt]:
     """Everything that is owed, the oldest first. Raises RedisError."""
     return sorted(_read(ledger), key=lambda debt: (debt.settled_ms, debt.payment))
 
 
-def plan(ledger: Sequence[redis.Redis], debts: Sequence[Debt], plan_id: str, replicas: int) -> bool:
+def plan(settings: Settings, debts: Sequence[Debt], plan_id: str) -> bool:
     """Put them into a plan. False when one of them has changed since it was read. Raises RedisError."""
     commands = {debt.payment: refunds.plan(debt.payment, plan_id, debt.plan) for debt in debts}
-    return all(_run(ledger, commands, replicas).values())
+    return all(_run(settings, commands).values())
 
 
-def close(ledger: Sequence[redis.Redis], transfers: Iterable[tuple[Debt, str, str]], replicas: int) -> list[Debt]:
+def close(settings: Settings, transfers: Iterable[tuple[Debt, str, str]]) -> list[Debt]:
     """Close each debt with a transfer. Returns those that are closed. Raises RedisError.
 
     Args:
         transfers: debt, transaction, and the key of the transfer in PAID_BACK.
     """
     paid = {debt.payment: (debt, refunds.close(debt.payment, *transfer)) for debt, *transfer in transfers}
-    done = _run(ledger, {payment: command for payment, (_, command) in paid.items()}, replicas)
+    done = _run(settings, {payment: command for payment, (_, command) in paid.items()})
     return [debt for payment, (debt, _) in paid.items() if done[payment]]
 
 
-def closed_by(ledger: Sequence[redis.Redis], transfers: Sequence[str]) -> dict[str, str]:
+def closed_by(ledger: redis.Redis, transfers: Sequence[str]) -> dict[str, str]:
     """The payments that transfers have closed before, by the keys of both in PAID_BACK. Raises RedisError."""
     found: dict[str, str] = {}
-    for bucket, key in enumerate(refunds.PAID_BACK) if transfers else ():
-        answers = cast(list[bytes | None], of_bucket(ledger, bucket).hmget(key, list(transfers)))
+    for key in refunds.PAID_BACK if transfers else ():
+        answers = cast(list[bytes | None], ledger.hmget(key, list(transfers)))
         found |= {name: payment.decode() for name, payment in zip(transfers, answers, strict=True) if payment}
     return found
 
 
-def _read(ledger: Sequence[redis.Redis]) -> Iterator[Debt]:
-    for bucket, key in enumerate(REFUNDABLE):
-        for payment in cast(list[bytes], of_bucket(ledger, bucket).zrange(key, 0, -1)):
+def _read(ledger: redis.Redis) -> Iterator[Debt]:
+    for key in REFUNDABLE:
+        for payment in cast(list[bytes], ledger.zrange(key, 0, -1)):
             record = {name.decode(): value for name, value in read_record(ledger, payment.decode()).items()}
             if record.get("state") != b"FAILED" or {"refunded", "lost"} & record.keys():
                 continue
@@ -97,15 +99,11 @@ def _read(ledger: Sequence[redis.Redis]) -> Iterator[Debt]:
             )
 
 
-def _run(ledger: Sequence[redis.Redis], commands: dict[str, Command], replicas: int) -> dict[str, bool]:
-    """Run a script for each payment. Returns when so many replicas have what it wrote."""
-    done, used = {}, set()
-    for payment, command in commands.items():
-        server = of_bucket(ledger, bucket_of(payment))
-        done[payment] = server.execute_command(*command) == 1  # type: ignore[no-untyped-call]
-        used.add(server)
-    for server in used:
-        answers = [server.execute_command(*command) for command in fence(replicas)]  # type: ignore[no-untyped-call]
-        if lack := missing(answers, replicas):
-            raise RedisError(lack)
-    return done
+def _run(settings: Settings, commands: dict[str, Command]) -> dict[str, bool]:
+    """Run a script for each payment. Returns when as many replicas have what it wrote as the settings say."""
+    with contextlib.closing(LedgerConnections(settings.ledger_urls, replicas=settings.ledger_replicas)) as ledger:
+        answers = ledger.send(list(commands.values()))
+    for answer in answers:
+        if isinstance(answer, RedisError):
+            raise answer
+    return {payment: answer == 1 for payment, answer in zip(commands, answers, strict=True)}

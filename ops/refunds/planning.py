@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,7 +57,7 @@ def report(settings: Settings, folder: Path, *, again: bool, blockhash: str | No
             return 1 if owed else 0
         place = folder / plan_id
         place.mkdir(parents=True)
-        if not ledger_debts.plan(ledger, kept, plan_id, settings.ledger_replicas):
+        if not ledger_debts.plan(settings, kept, plan_id):
             print("The ledger changed meanwhile: nothing was written. Is another plan made? Try again with --again.")
             return 1
     files[PLAN] = {"plan": plan_id, "payments": [_described(debt) for debt in kept], "notPlanned": left_out}
@@ -68,7 +68,7 @@ def report(settings: Settings, folder: Path, *, again: bool, blockhash: str | No
     return 1 if left_out else 0
 
 
-def _print_waiting(ledger: Sequence[redis.Redis], now: int) -> None:
+def _print_waiting(ledger: redis.Redis, now: int) -> None:
     """What an API process has not given up yet."""
     found = payments.attention(ledger, now_ms=now * 1000)
     if waiting := sum(1 for one in found if one["kind"] == payments.REFUND and one["state"] != "FAILED"):

@@ -5,7 +5,8 @@ else. Beside them there are indexes and the journal.
 
 Every key belongs to one of 64 buckets and begins with ``coinslot:{00}:`` to ``coinslot:{3f}:``: a hash tag of Redis Cluster.
 Every script has the keys of one bucket only, also for a payer's limits and what calls observe. So buckets can lie on several
-servers. What goes over all payments is one index for each bucket: readers go over the buckets.
+nodes of a cluster, and move from one to another. What goes over all payments is one index for each bucket: readers go over the
+buckets.
 
 The payer decides the bucket. But all payments on networks whose payments carry a token of ours are in bucket 0: a token pays
 once, whoever pays with it on whichever of these networks, and only one script can ensure that. These networks settle less than
@@ -15,6 +16,7 @@ one server takes (docs/scaling.md).
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from shared.lua_script import piece
@@ -95,9 +97,9 @@ def bucket_in(key: str) -> int:
     return int(key[_BUCKET_AT : _BUCKET_AT + 2], 16)
 
 
-def server_of(bucket: int, servers: int) -> int:
-    """Which of `servers` primaries has a bucket, counted from 0. Twice as many take half of each one's buckets."""
-    return bucket % servers
+def bucket_of_command(command: Sequence[object]) -> int:
+    """The bucket of a command with a key of the ledger: a script, or a command that has its key first. Raises ValueError."""
+    return bucket_in(str(command[3] if command[0] in ("EVALSHA", "EVAL") else command[1]))
 
 
 def in_every_bucket(name: str) -> str:

@@ -1,45 +1,134 @@
-"""The primaries of the ledger for those who read all payments: the operator's commands and the exporter."""
+"""The ledger for those who read all payments: the operator's commands and the exporter. They use redis-py's own clients, which
+have one interface for a plain server and for a cluster."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any
+import math
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 import redis
+from redis.backoff import NoBackoff
 from redis.client import Pipeline
+from redis.cluster import ClusterNode, RedisCluster
+from redis.exceptions import RedisClusterException
+from redis.retry import Retry
 
-from shared.ledger.keys import BUCKETS, bucket_of, record_key, server_of
-from shared.ledger.layout import Check, checked_by_reader
+from shared.ledger.keys import BUCKETS, record_key
+from shared.ledger.layout import checked_by_reader
+from shared.ledger.servers import NO_CLUSTER, Servers
+from shared.servers.ledger_connections import ask_server
 from shared.servers.ledger_start import wrong_ledger
-from shared.servers.redis_connection import connect
+from shared.servers.redis_connection import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S, connect
 from shared.settings.service import Settings
+
+T = TypeVar("T")
+
+ASK_AGAIN_S = 10.0
 
 
 @contextmanager
-def connect_ledger(settings: Settings) -> Iterator[Sequence[redis.Redis]]:
-    """A client for each primary, in the order of COINSLOT_LEDGER_URL. Raises RedisError, and WrongLedger when one must not be
-    read."""
-    with ExitStack() as stack:
-        clients = []
-        for url, place in settings.ledger_places:
-            clients.append(stack.enter_context(connect(url)))
-            if why := check_server(clients[-1], checked_by_reader(place)):
+def connect_ledger(settings: Settings) -> Iterator[redis.Redis]:
+    """A client of the ledger. Raises RedisError, and WrongLedger when a server must not be read."""
+    servers = ask_any(settings.ledger_urls)
+    for url, buckets in servers.buckets().items():
+        with connect(url) as client:
+            if why := check_server(client, checked_by_reader(buckets)):
                 raise wrong_ledger(url, why)
-        yield clients
+    with ledger_client(settings.ledger_urls, servers) as client:
+        yield client
 
 
-def check_server(client: redis.Redis, check: Check) -> str:
-    """Do a check of shared/ledger/layout.py. Returns its result. Raises RedisError."""
+def ask_any(urls: Sequence[str]) -> Servers:
+    """What the first server that answers says of all.
+
+    Raises:
+        RedisError: none answers.
+        WrongLedger: several plain servers are named.
+    """
+    failed: redis.RedisError | None = None
+    for url in urls:
+        try:
+            found = ask_server(url)
+        except redis.RedisError as error:
+            failed = error
+            continue
+        if not found.is_cluster and len(urls) > 1:
+            raise wrong_ledger(url, NO_CLUSTER)
+        return found
+    assert failed is not None
+    raise failed
+
+
+def ledger_client(urls: Sequence[str], servers: Servers | None = None) -> redis.Redis:
+    """A client for several threads that send few commands. No command is sent again after a lost connection.
+
+    Args:
+        urls: of the settings.
+        servers: as one of them has said it. None: it is asked. Raises RedisError.
+    """
+    servers = servers or ask_any(urls)
+    if not servers.is_cluster:
+        return connect(urls[0])
+    first, *others = (urlsplit(url) for url in servers.nodes)
+    options: dict[str, Any] = {
+        "startup_nodes": [_node(str(node.hostname), node.port or 6379) for node in others],
+        "require_full_coverage": False,
+        "retry": Retry(NoBackoff(), 0),
+        "protocol": 2,
+        "socket_connect_timeout": CONNECT_TIMEOUT_S,
+        "socket_timeout": COMMAND_TIMEOUT_S,
+    }
+    try:
+        return cast(redis.Redis, RedisCluster.from_url(first.geturl(), **options))
+    except RedisClusterException as error:
+        raise redis.ConnectionError(str(error)) from None
+
+
+class LedgerClient:
+    """The same for a process that lives long. A plain server may have become a cluster meanwhile."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._urls = urls
+        self._lock = threading.Lock()
+        self._client: redis.Redis | None = None
+        self._ask_again_at = math.inf
+
+    def client(self) -> redis.Redis:
+        """Raises RedisError."""
+        with self._lock:
+            if self._client is None or time.monotonic() >= self._ask_again_at:
+                servers = ask_any(self._urls)
+                if self._client is None or servers.is_cluster:
+                    self.close()
+                    self._client = ledger_client(self._urls, servers)
+                self._ask_again_at = math.inf if servers.is_cluster else time.monotonic() + ASK_AGAIN_S
+            return self._client
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.close()
+
+
+def check_server(client: redis.Redis, check: Generator[Any, Any, T]) -> T:
+    """Do a check of shared/ledger/layout.py, or another one of its form. Returns its result. Raises RedisError."""
+
     try:
         commands = next(check)
         while True:
-            commands = check.send([client.execute_command(*command) for command in commands])  # type: ignore[no-untyped-call]
+            with client.pipeline(transaction=False) as pipeline:
+                for command in commands:
+                    pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
+                commands = check.send(pipeline.execute(raise_on_error=False))
     except StopIteration as ended:
-        return str(ended.value)
+        result: T = ended.value
+        return result
 
 
-def run_check(url: str, check: Check) -> str | None:
+def run_check(url: str, check: Generator[Any, Any, T]) -> T | None:
     """The same on the server at a URL. None: it does not answer."""
     try:
         with connect(url) as client:
@@ -48,29 +137,23 @@ def run_check(url: str, check: Check) -> str | None:
         return None
 
 
-def of_bucket(ledger: Sequence[redis.Redis], bucket: int) -> redis.Redis:
-    """The primary that has a bucket."""
-    return ledger[server_of(bucket, len(ledger))]
+def _node(host: str, port: int) -> ClusterNode:
+    return ClusterNode(host, port)  # type: ignore[no-untyped-call]
 
 
-def read_record(ledger: Sequence[redis.Redis], payment_id: str) -> dict[bytes, bytes]:
+def read_record(ledger: redis.Redis, payment_id: str) -> dict[bytes, bytes]:
     """The record of a payment; empty when there is none. Raises RedisError."""
-    found: Any = of_bucket(ledger, bucket_of(payment_id)).hgetall(record_key(payment_id))
+    found: Any = ledger.hgetall(record_key(payment_id))
     return dict(found)
 
 
-def ask_each_bucket(ledger: Sequence[redis.Redis], ask: Callable[[Pipeline, int], object]) -> list[Any]:
-    """The answers to one command for each bucket, in their order, with one round trip for each primary. Raises RedisError.
+def ask_each_bucket(ledger: redis.Redis, ask: Callable[[Pipeline, int], object]) -> list[Any]:
+    """The answers to one command for each bucket, in their order, with one round trip for each server. Raises RedisError.
 
     Args:
         ask: sends the pipeline one command for the bucket.
     """
-    answers: list[Any] = [None] * BUCKETS
-    for server, client in enumerate(ledger):
-        buckets = [bucket for bucket in range(BUCKETS) if server_of(bucket, len(ledger)) == server]
-        with client.pipeline(transaction=False) as pipeline:
-            for bucket in buckets:
-                ask(pipeline, bucket)
-            for bucket, answer in zip(buckets, pipeline.execute(), strict=True):
-                answers[bucket] = answer
-    return answers
+    with ledger.pipeline(transaction=False) as pipeline:
+        for bucket in range(BUCKETS):
+            ask(pipeline, bucket)
+        return pipeline.execute()

@@ -50,8 +50,22 @@ def checked_by_api() -> Check:
 def refuse_wrong_queue(settings: Settings, check: Check, run: RunCheck) -> None:
     """Raises InvalidSetting, with a sentence that says what to do. A queue that does not answer is no reason."""
     url = settings.redis_url(settings.queue_url)
-    if why := run(url, check):
+    if why := run(url, _answered(check)):
         raise InvalidSetting(f"the queue at {address_of(url)}: {why}")
+
+
+def _answered(check: Check) -> Check:
+    """As the check, and it ends with what the server refused."""
+    try:
+        commands = next(check)
+        while True:
+            answers = yield commands
+            for refused in answers:
+                if isinstance(refused, Exception):
+                    raise refused
+            commands = check.send(answers)
+    except StopIteration as ended:
+        return str(ended.value)
 
 
 def _read_by(name: str) -> tuple[int, int]:

@@ -3,7 +3,7 @@ automatically. (The API's client, api/redis_client.py, has the same two rules.)"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import redis
@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
-from shared.ledger.layout import checked
+from shared.ledger.layout import Check
 from shared.servers.keep_alive import KEEP_ALIVE
 
 CONNECT_TIMEOUT_S = 1.0
@@ -31,33 +31,36 @@ class RedisConnection:
     Args:
         longest_block_s: how long a command may wait in Redis. A connection that stays silent for longer is closed. This
             happens when a firewall forgets it.
-        place: of a primary of the ledger: a server that has another one is not used (shared/ledger/position.py).
-        is_known: that primary was used before, so an empty server is not it.
+        timeout_s: longest wait for any other command.
+        check: gives what is to be done with each new connection. A server is not used when there is a reason.
     """
 
-    def __init__(self, url: str, *, longest_block_s: float = 0.0, place: str = "", is_known: bool = False) -> None:
-        connection: Any = _pool(url, COMMAND_TIMEOUT_S + longest_block_s).make_connection()
+    def __init__(
+        self,
+        url: str,
+        *,
+        longest_block_s: float = 0.0,
+        timeout_s: float = COMMAND_TIMEOUT_S,
+        check: Callable[[], Check] | None = None,
+    ) -> None:
+        connection: Any = _pool(url, timeout_s + longest_block_s).make_connection()
         self._connection = connection
-        self._place = place
-        self._is_known = is_known
-        if place:
+        self._check = check
+        if check is not None:
             connection.register_connect_callback(self._check_server)  # kept weakly: this object has the connection
 
     def _check_server(self, connection: Any) -> None:
-        check = checked(self._place, is_known=self._is_known)
+        assert self._check is not None
+        check = self._check()
         try:
             commands = next(check)
             while True:
                 connection.send_packed_command(connection.pack_commands(commands), check_health=False)
-                commands = check.send([connection.read_response() for _ in commands])
+                commands = check.send([_answer(connection) for _ in commands])
         except StopIteration as ended:
-            why = ended.value
-        except ResponseError as refused:
-            why = str(refused)
-        if why:
-            connection.disconnect()
-            raise redis.ConnectionError(why)
-        self._is_known = True
+            if ended.value:
+                connection.disconnect()
+                raise redis.ConnectionError(ended.value) from None
 
     def send(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Send commands in one write. The answers have the same order. The answer to a refused command is its ResponseError.
@@ -65,9 +68,13 @@ class RedisConnection:
         Raises:
             redis.RedisError: the connection was lost. Each of the commands may have run or not.
         """
+        return self.begin(commands)(len(commands))
+
+    def begin(self, commands: Sequence[tuple[Any, ...]]) -> Callable[[int], list[Any]]:
+        """Send commands in one write. The result reads as many of the answers as it is told, as `send` gives them."""
         connection = self._connection
         connection.send_packed_command(connection.pack_commands(commands))
-        return [_answer(connection) for _ in commands]
+        return lambda count: [_answer(connection) for _ in range(count)]
 
     def call(self, *command: Any) -> Any:
         """Send one command. Raises redis.RedisError; redis.ResponseError when Redis refused it."""

@@ -17,7 +17,6 @@ from urllib.parse import quote, urlsplit
 from shared import failpoints
 from shared.endpoint import Readable
 from shared.ledger.keys import BUCKETS
-from shared.ledger.position import place_of
 from shared.settings.rails import (
     EthereumRailSettings,
     EvmRailSettings,
@@ -82,9 +81,9 @@ class Settings:
     sell: str = setting("", anything)
     """What is sold, ``echo,dns,chain/*``, or what is not, ``-youtube,-render-pro``. Empty: everything that can be sold here."""
     ledger_url: str = setting("redis://127.0.0.1:4022/0", redis_addresses(BUCKETS), is_required=True)
-    """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`.
-    Several addresses with commas between them are primaries that share the payers, 64 at most: in the same order everywhere and
-    for good (docs/scaling.md). A comma in a password is ``%2C``."""
+    """Redis or Valkey that keeps payments and answers: one plain server, or some nodes of a Valkey Cluster with commas between
+    them, in any order (docs/scaling.md). It needs `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`. A
+    comma in a password is ``%2C``."""
     ledger_replicas: int = setting(0, within(0, 9, "[0, 9]"))
     """How many replicas of the ledger must have what a caller or a facilitator is sent. 0: nothing waits for any. With more, a
     failover loses nothing that was sent to anybody (docs/operations.md)."""
@@ -264,14 +263,8 @@ class Settings:
 
     @property
     def ledger_urls(self) -> tuple[str, ...]:
-        """The primaries of the ledger in their order, as `redis_url` has them."""
+        """The server of the ledger, or nodes of its cluster, as `redis_url` has them."""
         return tuple(self.redis_url(url.strip()) for url in self.ledger_url.split(","))
-
-    @property
-    def ledger_places(self) -> tuple[tuple[str, str], ...]:
-        """The same, each with its place (shared/ledger/position.py)."""
-        urls = self.ledger_urls
-        return tuple((url, place_of(number, len(urls))) for number, url in enumerate(urls))
 
     def redis_url(self, url: str) -> str:
         """The address of a Redis server with the authorities of `redis_ca_file`, as redis-py takes them (``ssl_ca_certs``)."""

@@ -27,7 +27,7 @@ from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from jobs.catalogue import BY_NAME
 from shared.ledger.channels import READS, ReadRequest
 from shared.ledger.keys import PRICE_LISTS
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from shared.settings.service import Settings
 from shared.x402.evm_channel_ids import PREFIX, ChannelConfig
 from shared.x402.wire import Offer
@@ -48,8 +48,8 @@ class Chain:
     """What the chain shows, and the claimer that reads it into the ledger."""
 
     def __init__(self, redis_url: str) -> None:
-        self.connection = RedisConnection(redis_url)
-        self.ledger = ClaimerLedger([self.connection], "test")
+        self.connection = LedgerConnections([redis_url])
+        self.ledger = ClaimerLedger(self.connection, "test")
         self.balances: dict[str, int] = {}
         self.block = 1
 
@@ -243,7 +243,7 @@ async def test_calls_in_flight_do_not_wait_for_each_other(buyer: Buyer) -> None:
         vouchers = [buyer.payer.voucher(amount) for amount in reversed(amounts[wave : wave + 8])]
         answers = await asyncio.gather(*(buyer.send(one, {"message": str(n)}) for n, one in enumerate(vouchers)))
         assert [one.status_code for one in answers] == [200] * 8
-    row = buyer.chain.connection.call("EVAL", _CHARGED, 0, f"0x{buyer.payer.channel.hex()}")
+    row = buyer.chain.connection.call("EVAL", _CHARGED, 0, f"0x{buyer.payer.channel.hex()}", bucket=0)
     assert int(row) == 33_000
 
 

@@ -15,16 +15,16 @@ import redis
 
 from api import __main__ as api_process
 from api import redis_client
-from api.redis_client import Redis, RedisLost
+from api.ledger_servers import LedgerServers
+from api.redis_client import RedisLost
 from compose import processes
 from ops import main as ops_command
 from shared.layouts import LEDGER, Layout
 from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
-from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, checked
-from shared.ledger.position import KEY as PLACE
+from shared.ledger.layout import ALL, EARLIER, EARLIER_KEY, HAS_EARLIER, IS_EMPTY, KEYS, checked
 from shared.servers import ledger_servers
-from shared.servers.ledger_start import RunCheck, known_servers, refuse_wrong_ledger
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_start import RunCheck, known_buckets, refuse_wrong_ledger
 from shared.settings.service import InvalidSetting, Settings
 from workers.main import create_broker
 
@@ -32,6 +32,7 @@ pytestmark = pytest.mark.anyio
 
 CHARGED = "eip155:8453:0xasset:0xpayer:0xnonce"
 EARLIER_RECORD = f"coinslot:payment:{CHARGED}"
+ANY_KEY = KEYS[7]
 
 
 @pytest.fixture
@@ -59,16 +60,18 @@ each_client = pytest.mark.parametrize("run", [ledger_servers.run_check, redis_cl
 def connected(url: str, *, is_known: bool = False) -> list[str]:
     """What a connection of the worker and one of the API come to: "" when the server may be used."""
 
+    known = set(ALL) if is_known else set[int]()
+
     async def by_api() -> None:
-        client = Redis(url, place="1 of 1", is_known=is_known)
+        servers = LedgerServers([url], known=known)
         try:
-            await client.call("PING")
+            await servers.commands.call("GET", ANY_KEY)
         finally:
-            client.close()
+            servers.close()
 
     found = []
-    with closing(RedisConnection(url, place="1 of 1", is_known=is_known)) as by_worker:
-        for ask in (lambda: by_worker.call("PING"), lambda: asyncio.run(by_api())):
+    with closing(LedgerConnections([url], known=known)) as by_worker:
+        for ask in (lambda: by_worker.call("GET", ANY_KEY), lambda: asyncio.run(by_api())):
             try:
                 ask()
                 found.append("")
@@ -82,11 +85,11 @@ def test_an_empty_ledger_gets_the_number(server: redis.Redis, settings: Settings
     """And the processes that start later find it."""
     for _ in range(2):
         refuse_wrong_ledger(settings, run)
-        assert server.mget(KEY, PLACE) == [str(LEDGER.written), "1 of 1"]
-        assert known_servers(settings) == {"1 of 1"}
+        assert server.mget(KEYS) == [str(LEDGER.written)] * len(KEYS)
+        assert known_buckets(settings) == set(ALL)
 
 
-@pytest.mark.parametrize("keys", [{PLACE: "1 of 1"}, {JOURNAL[7]: "a line"}], ids=["its place", "its journal"])
+@pytest.mark.parametrize("keys", [{EARLIER_KEY: "2"}, {JOURNAL[7]: "a line"}], ids=["its number", "its journal"])
 @each_client
 def test_a_ledger_of_this_layout_without_a_number_is_adopted(
     server: redis.Redis, settings: Settings, run: RunCheck, keys: dict[str, str]
@@ -95,29 +98,32 @@ def test_a_ledger_of_this_layout_without_a_number_is_adopted(
     (settings.key_file.with_name("coinslot.key.ledger")).write_text("1 of 1")
     server.mset({**keys, record_key(CHARGED): "a record"})
     refuse_wrong_ledger(settings, run)
-    assert server.get(KEY) == str(LEDGER.written)
+    assert server.mget(KEYS) == [str(LEDGER.written)] * len(KEYS)
 
 
 @each_client
 def test_a_ledger_of_another_layout_is_refused(server: redis.Redis, settings: Settings, run: RunCheck) -> None:
     """Given the number of a later version, or keys of an earlier one beside those of today, then nothing is written, and the
     sentence names the server and what to do."""
-    server.set(KEY, "3")
-    with pytest.raises(
-        InvalidSetting, match=r"ledger at 127\.0\.0\.1:.*has layout 3, and this version reads layout 2: start "
-    ):
-        refuse_wrong_ledger(settings, run)
+    for key in (EARLIER_KEY, ANY_KEY):
+        server.flushall()
+        server.set(key, "3")
+        with pytest.raises(
+            InvalidSetting, match=r"ledger at 127\.0\.0\.1:.*has layout 3, and this version reads layout 2: start "
+        ):
+            refuse_wrong_ledger(settings, run)
+        assert server.keys() == [key]
     for earlier in (EARLIER_RECORD, *EARLIER):
         server.flushall()
-        server.mset({earlier: "of an earlier version", PLACE: "1 of 1", **{f"filler:{n}": "" for n in range(50)}})
+        server.mset({earlier: "of an earlier version", **{f"filler:{n}": "" for n in range(50)}})
         with pytest.raises(InvalidSetting, match=HAS_EARLIER):
             refuse_wrong_ledger(settings, run)
-        assert not server.exists(KEY)
+        assert not server.exists(*KEYS)
 
 
 def test_a_connection_to_a_ledger_of_another_layout_is_not_used(server: redis.Redis, clean_redis: str) -> None:
     """Given a process that started before its ledger did, then the connection is refused in the same words."""
-    server.set(KEY, "3")
+    server.set(ANY_KEY, "3")
     assert all("it has layout 3" in why for why in connected(clean_redis))
     server.flushall()
     server.xadd(EARLIER[0], {"payment": CHARGED})
@@ -157,20 +163,22 @@ async def test_a_running_process_does_not_take_an_empty_server_for_its_ledger(
 ) -> None:
     """Given a ledger that comes back without its data while the API and a worker run, then neither uses it, and nothing is
     written, until somebody has said that it is a new one."""
-    api = Redis(clean_redis, place="1 of 1")
-    with closing(RedisConnection(clean_redis, place="1 of 1")) as worker:
-        await api.call("PING")
-        worker.call("PING")
+    api = LedgerServers([clean_redis])
+    with closing(LedgerConnections([clean_redis])) as worker:
+        await api.commands.call("GET", ANY_KEY)
+        worker.call("GET", ANY_KEY)
         server.flushall()
         server.client_kill_filter(_type="normal", skipme=True)
         for why in (".", "it is empty"):  # the first command finds out that the connection was closed
             with pytest.raises(redis.ConnectionError, match=why):
-                worker.call("PING")
+                worker.call("GET", ANY_KEY)
             with pytest.raises(RedisLost, match=why):
-                await api.call("PING")
+                await api.commands.call("GET", ANY_KEY)
         assert server.keys() == []
-        assert ledger_servers.run_check(clean_redis, checked("1 of 1", is_known=False)) == ""
-        assert (worker.call("PING"), await api.call("PING")) == (b"PONG", b"PONG")
+        assert ledger_servers.run_check(clean_redis, checked(ALL, set())) == ""
+        assert (worker.call("GET", ANY_KEY), await api.commands.call("GET", ANY_KEY)) == (b"2", b"2")
+        server.delete(ANY_KEY)
+        assert connected(clean_redis, is_known=True) == [IS_EMPTY] * 2  # one bucket is gone, whatever the others have
     api.close()
 
 
@@ -179,14 +187,14 @@ def test_a_server_that_does_not_answer_stops_no_start(settings: Settings) -> Non
     away = dataclasses.replace(settings, ledger_url="redis://127.0.0.1:1/0")
     for run in (ledger_servers.run_check, redis_client.run_check):
         refuse_wrong_ledger(away, run)
-    assert known_servers(away) == frozenset()
+    assert known_buckets(away) == set()
 
 
 def test_where_nothing_can_be_noted_the_service_starts(settings: Settings) -> None:
     """A key file may be mounted where nobody writes."""
     unwritable = dataclasses.replace(settings, key_file=Path("/proc/coinslot.key"))
     refuse_wrong_ledger(unwritable, ledger_servers.run_check)
-    assert known_servers(unwritable) == frozenset()
+    assert known_buckets(unwritable) == set()
 
 
 def started_api() -> None:
@@ -244,12 +252,12 @@ def test_an_earlier_layout_that_is_read_is_raised(
 ) -> None:
     """A version that writes a new layout says so, and the one before it, which reads both, can still be started."""
     known = LEDGER.written
-    server.set(KEY, known)
+    server.mset(dict.fromkeys(KEYS, known))
     monkeypatch.setattr("shared.ledger.layout.LEDGER", Layout(known + 1, frozenset({known, known + 1})))
     assert connected(clean_redis) == ["", ""]
-    assert server.get(KEY) == str(known + 1)
+    assert set(server.mget(KEYS)) == {str(known + 1)}
     monkeypatch.setattr("shared.ledger.layout.LEDGER", Layout(known, frozenset({known, known + 1})))
     assert connected(clean_redis) == ["", ""]
-    assert server.get(KEY) == str(known + 1)
+    assert set(server.mget(KEYS)) == {str(known + 1)}
     monkeypatch.undo()
     assert all(f"it has layout {known + 1}" in why for why in connected(clean_redis))

@@ -234,10 +234,10 @@ async def test_a_settlement_that_nobody_asks_for_is_found(
     due(ledger)
     assert await reconciler.run_once() == 1
     assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLED"]
-    assert [told["kind"] for told in attention([ledger], now_ms=int(time.time() * 1000))] == ["waiting"]
+    assert [told["kind"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == ["waiting"]
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert (events(ledger)[-1], len(facilitator.settles)) == ("DONE", 1)
-    assert list(attention([ledger], now_ms=int(time.time() * 1000))) == []
+    assert list(attention(ledger, now_ms=int(time.time() * 1000))) == []
 
 
 async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
@@ -249,7 +249,7 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
     facilitator.evidence = "unused"
     due(ledger)
     assert await reconciler.run_once() == 1
-    (told,) = attention([ledger], now_ms=int(time.time() * 1000))
+    (told,) = attention(ledger, now_ms=int(time.time() * 1000))
     assert (told["kind"], told["endpoint"], told["payer"], told["settleAttempts"]) == (
         "unknown",
         "echo",
@@ -294,7 +294,7 @@ async def test_without_evidence_an_expired_payment_stays_unknown(
     due(ledger)
     assert await reconciler.run_once() == 1
     assert len(facilitator.settles) == 1
-    assert [told["kind"] for told in attention([ledger], now_ms=int(time.time() * 1000))] == ["unknown"]
+    assert [told["kind"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == ["unknown"]
 
 
 async def test_a_refusal_of_what_was_paid_is_overruled(
@@ -390,7 +390,7 @@ async def test_a_job_that_keeps_failing_rests(
     assert [answer.headers["retry-after"] for answer in answers[:4]] == ["1"] * 4
     assert 590 <= int(answers[4].headers["retry-after"]) <= 600
     assert (len(ran), len(facilitator.settles)) == (4, 1)
-    assert [told["failures"] for told in attention([ledger], now_ms=int(time.time() * 1000))] == [4]
+    assert [told["failures"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == [4]
     (name,) = listed(ledger, OPEN)
     ledger.hincrby(record_key(name.decode()), "failing_since", -600_001)
     fails = False
@@ -419,7 +419,7 @@ async def test_a_final_no_is_the_answer(
     assert len({answer.headers["payment-response"] for answer in answers}) == 1
     assert (len(ran), len(facilitator.settles)) == (1, 1)
     assert events(ledger) == ["SETTLING", "SETTLED", "DONE"]
-    assert list(attention([ledger], now_ms=int(time.time() * 1000) + RERUN_MS)) == []
+    assert list(attention(ledger, now_ms=int(time.time() * 1000) + RERUN_MS)) == []
 
 
 async def test_what_is_known_to_be_charged_stays_charged(
@@ -517,7 +517,7 @@ async def test_p25_a_payment_that_the_chain_takes_back_is_told(
     facilitator.clock_s = 0
     settled_long_ago(ledger)
     assert (await reorgs.run_once(), len(listed(ledger, RECHECK)), events(ledger)[-1]) == (1, 0, "LOST")
-    (told,) = attention([ledger], now_ms=int(time.time() * 1000))
+    (told,) = attention(ledger, now_ms=int(time.time() * 1000))
     assert (told["kind"], told["payer"], told["state"]) == ("lost", payer.address, "DONE")
     assert (await shop.post(PATH, headers=gone)).content == answered.content
 

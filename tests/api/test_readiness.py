@@ -33,6 +33,14 @@ class Redis:
         return self.notes[command[1]] if command[0] == "HVALS" else b"PONG"
 
 
+class Servers:
+    async def answering(self) -> dict[str, tuple[bool, int]]:
+        return {"redis://ledger.test": (True, 64)}
+
+
+LEDGER: Any = Servers()
+
+
 class Pools:
     def __init__(self, reasons: dict[Pool, str | None]) -> None:
         self.reasons = reasons
@@ -77,7 +85,7 @@ async def test_what_is_ready(micro: str, render: str | None, is_ready: bool, not
     pools: Any = Pools({Pool.MICRO: micro, Pool.RENDER: render})
     redis: Any = Redis()
     rails: Any = [Rail("base", True), Rail("solana", False)]
-    report = await Readiness([redis], redis, pools, rails, (), lambda: CATALOGUE).report()
+    report = await Readiness(LEDGER, redis, pools, rails, (), lambda: CATALOGUE).report()
     assert (report["ok"], len(report["notices"])) == (is_ready, notices)
     assert report["checks"]["workers:render"] is (render == "")
     if render == "no_browser":
@@ -97,7 +105,7 @@ async def test_what_children_lack_is_a_notice() -> None:
     ]
     redis: Any = Redis(notes)
     rails: Any = [Rail("base", True)]
-    report = await Readiness([redis], redis, pools, rails, (), lambda: CATALOGUE).report()
+    report = await Readiness(LEDGER, redis, pools, rails, (), lambda: CATALOGUE).report()
     assert report["ok"]
     (notice,) = report["notices"]
     assert "no Landlock" in notice
@@ -111,7 +119,7 @@ async def test_a_wrong_clock_is_a_notice(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(time, "time", lambda: real() + 5)
     redis: Any = Redis(clocks=[queue_clock.note(real(), "far", -4).encode()])
     rails: Any = [Rail("base", True)]
-    report = await Readiness([redis], redis, pools, rails, (), lambda: CATALOGUE).report()
+    report = await Readiness(LEDGER, redis, pools, rails, (), lambda: CATALOGUE).report()
     assert report["ok"]
     own, others = report["notices"]
     assert " is 5.0 s ahead of the queue's: " in own

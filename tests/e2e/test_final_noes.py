@@ -44,7 +44,7 @@ def test_a_final_no_is_answered_once_and_is_nothing_for_a_person(
     assert (problem["retryable"], problem["retryWithSamePayment"], failed.value.repeatable) == (False, False, False)
     settings = dict(line.split("=", 1) for line in service.environment)
     with redis.Redis.from_url(settings["COINSLOT_LEDGER_URL"]) as ledger:
-        told = attention([ledger], now_ms=int(time.time() * 1000) + RERUN_MS)
+        told = attention(ledger, now_ms=int(time.time() * 1000) + RERUN_MS)
         assert name not in {payment["endpoint"] for payment in told}
 
 

@@ -24,7 +24,7 @@ def ledger(clean_redis: str) -> Iterator[redis.Redis]:
 
 def lacks(bench: Bench, ledger: redis.Redis, *, network: str = "eip155:8453", settler: str = "") -> list[str] | None:
     own = EvmRailSettings(rpc_url=bench.sandbox.rpc_url, network=network)
-    return channel_checks.chain_lacks(own, settler, [ledger])
+    return channel_checks.chain_lacks(own, settler, ledger)
 
 
 def test_a_contract_that_is_not_on_the_chain_is_told(
@@ -62,4 +62,4 @@ def test_a_settler_that_cannot_pay_for_claims_is_told(bench: Bench, ledger: redi
 def test_a_node_that_does_not_answer_says_nothing(ledger: redis.Redis) -> None:
     """What cannot be asked is not said to fail."""
     own = EvmRailSettings(rpc_url=f"http://127.0.0.1:{claim_port(0)}")
-    assert channel_checks.chain_lacks(own, "", [ledger]) is None
+    assert channel_checks.chain_lacks(own, "", ledger) is None

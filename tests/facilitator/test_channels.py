@@ -40,7 +40,7 @@ from shared.ledger.channels import (
 from shared.ledger.keys import JOURNAL, bucket_of_payer
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from shared.x402 import evm, evm_channel
@@ -176,8 +176,8 @@ async def a_shop(
     }
     offer = evm_channel.completed(evm_channel.offers(TOKEN, Price.of("0.001"), pay_to)[0], terms)
     assert offer is not None
-    connection, node = RedisConnection(redis_url), JsonRpcNode(bench.sandbox.rpc_url)
-    ledger = ClaimerLedger([connection], name)
+    connection, node = LedgerConnections([redis_url]), JsonRpcNode(bench.sandbox.rpc_url)
+    ledger = ClaimerLedger(connection, name)
     relay = Relay(f"http://127.0.0.1:{process.port}", TOKEN, pay_to, headers={}, cdp_key=None)
     terms_of_claims = Terms(
         pay_to=pay_to,
@@ -275,7 +275,7 @@ async def test_the_books_have_what_was_paid_out_and_what_that_cost(shop: Shop, t
         rpc_url=shop.bench.sandbox.rpc_url, pay_to=shop.offer.pay_to, channels="on", facilitator_url=url
     )
     books = Books(tmp_path)
-    keeper = Keeper(Settings(evm=own), [shop.redis], books)
+    keeper = Keeper(Settings(evm=own), shop.redis, books)
     payers = [await shop.opened(charged=charged) for charged in (1_000, 33_000)]
     for payer, calls in zip(payers, (1, 33), strict=True):
         shop.redis.hset(shop.key(payer), f"{SOLD}echo:1000", calls)
@@ -399,8 +399,8 @@ async def test_channels_of_one_millisecond_are_all_watched(shop: Shop) -> None:
 
 
 async def test_one_process_claims_and_one_key_signs(shop: Shop, clean_redis: str) -> None:
-    connection = RedisConnection(clean_redis)
-    other = ClaimerLedger([connection], "another")
+    connection = LedgerConnections([clean_redis])
+    other = ClaimerLedger(connection, "another")
     assert shop.ledger.hold_lease()
     assert not other.hold_lease()
     assert shop.ledger.hold_lease()

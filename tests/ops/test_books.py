@@ -156,14 +156,14 @@ async def test_a_crash_loses_and_doubles_nothing(shop: Shop, tmp_path: Path, mon
         left = chance.randrange(5) if number > 30 else 2 * BUCKETS
         books = Books(tmp_path)
         try:
-            while Journal([shop.client], books).follow():
+            while Journal(shop.client, books).follow():
                 pass
         except SystemExit:
             crashes += 1
         books.close()
     monkeypatch.undo()
     books = Books(tmp_path)
-    while Journal([shop.client], books).follow():
+    while Journal(shop.client, books).follow():
         pass
     assert income(books) == shop.income
     written = {name: (one.state, one.lost) for name, one in entries(books).items()}
@@ -176,7 +176,7 @@ async def test_a_crash_loses_and_doubles_nothing(shop: Shop, tmp_path: Path, mon
 async def test_lines_that_were_dropped_are_made_good_from_records(shop: Shop, tmp_path: Path) -> None:
     """Of a journal that had been read, and of one that was empty when it was read. The books say so."""
     books = Books(tmp_path)
-    journal = Journal([shop.client], books)
+    journal = Journal(shop.client, books)
     journal.follow()
     for number in range(8):
         await shop.sell(number, "settled")
@@ -228,7 +228,7 @@ async def test_two_writers_double_nothing(shop: Shop, tmp_path: Path) -> None:
         await shop.end()
         await shop.sell(number, "done")
         for books in (first, second):
-            Journal([shop.client], books).follow()
+            Journal(shop.client, books).follow()
     assert income(first) == income(second) == shop.income
 
 
@@ -248,7 +248,7 @@ def test_requests_without_payment_are_counted_once(tmp_path: Path, monkeypatch: 
                 with monkeypatch.context() as crash, contextlib.suppress(SystemExit):
                     if is_killed:
                         crash.setattr(Books, "challenge", lambda *_: sys.exit())
-                    Keeper(own, [], books)._count_challenges()
+                    Keeper(own, redis.Redis(), books)._count_challenges()
                 counted = dict(books.rows("SELECT endpoint, sum(count) FROM challenges GROUP BY endpoint"))
                 books.close()
     assert counted == {"echo": 6}
@@ -449,7 +449,7 @@ async def test_books_that_nobody_keeps_are_reported(
     assert report.age(Settings())[0] == "ok"
     assert "there are no books" in report.age(own)[1]
     books = Books(tmp_path)
-    Keeper(own, [shop.client], books).tick()
+    Keeper(own, shop.client, books).tick()
     assert report.age(own)[0] == "ok"
     books.move(KEPT, str(int(time.time()) - 3_600))
     books.close()

@@ -62,7 +62,7 @@ def settings(clean_redis: str) -> Settings:
 
 
 def series(book: Book, own: EvmRailSettings = OWN) -> dict[str, float]:
-    families = gauges.channels([book.client], Settings(evm=own))
+    families = gauges.channels(book.client, Settings(evm=own))
     return {sample.name.removeprefix("coinslot_"): sample.value for family in families for sample in family.samples}
 
 
@@ -74,7 +74,7 @@ def test_nothing_is_said_where_nothing_is_sold_by_channels(
     assert payments.report(off, as_json=False) == 0
     assert capsys.readouterr().out == "No payment needs you.\n"
     assert series(book, off.evm) == {}
-    assert Observer(off, [book.client], book.client).look().channels is None
+    assert Observer(off, book.client, book.client).look().channels is None
     book.open(1, charged=3_000)
     assert payments.report(off, as_json=False) == 1
     assert "0.003000 USDC unclaimed" in capsys.readouterr().out
@@ -131,13 +131,13 @@ def test_a_claim_that_is_not_worth_its_gas_is_counted_and_no_alarm(book: Book, s
     """It waits for more charges, however old the first one is."""
     book.watched()
     book.open(1, charged=1_000, owed_since=1)
-    told = channels.summary([book.client], OWN)
+    told = channels.summary(book.client, OWN)
     assert told is not None
     assert (told.small, told.unclaimed, told.oldest_s) == (1, 1_000, 0)
     assert payments.report(settings, as_json=False) == 0
     console = Console(width=220)
     with console.capture() as captured:
-        console.print(drawn(Observer(settings, [book.client], book.client).look()))
+        console.print(drawn(Observer(settings, book.client, book.client).look()))
     assert "channels: 1 open, 0.001000 USDC unclaimed" in captured.get()
     assert "1 not worth a claim" in captured.get()
 
@@ -161,7 +161,7 @@ def test_the_authorizers_key_is_private_not_the_settlers_and_the_ledgers(book: B
     own = dataclasses.replace(OWN, authorizer_key_file=tmp_path / "authorizer", settler_key_file=tmp_path / "settler")
 
     def lacks() -> list[str]:
-        return list(channel_checks.key_lacks(own, [book.client]))
+        return list(channel_checks.key_lacks(own, book.client))
 
     (missing,) = lacks()
     assert str(own.authorizer_key_file) in missing

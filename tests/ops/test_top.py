@@ -17,7 +17,7 @@ from shared.endpoint import Endpoint
 from shared.ledger.keys import record_key
 from shared.outcome import Failed, InvalidInput, Ok, Outcome, UpstreamFailed, failed
 from shared.sealing.answers import AnswerSealer
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from shared.settings.service import Settings
 from workers.answers import AnswerStore, Result
 
@@ -42,15 +42,15 @@ class Ledger:
 
 @pytest.fixture
 def ledger(clean_redis: str) -> Iterator[Ledger]:
-    connection = RedisConnection(clean_redis)
+    connection = LedgerConnections([clean_redis])
     with redis.Redis.from_url(clean_redis) as client:
-        yield Ledger(client, AnswerStore([connection], AnswerSealer(bytes(32))))
+        yield Ledger(client, AnswerStore(connection, AnswerSealer(bytes(32))))
     connection.close()
 
 
 @pytest.fixture
 def observer(ledger: Ledger) -> Observer:
-    return Observer(Settings(port=claim_port(0)), [ledger.client], ledger.client)
+    return Observer(Settings(port=claim_port(0)), ledger.client, ledger.client)
 
 
 def shown(view: View) -> str:
@@ -90,5 +90,5 @@ def test_failures_before_the_first_look_are_shown(ledger: Ledger) -> None:
     """Until others take their place."""
     payment_id = ledger.end("earlier", RSS, failed(FINAL))
     ledger.end("good", RSS, Ok(b"{}"))
-    (failure,) = Observer(Settings(port=claim_port(0)), [ledger.client], ledger.client).look().failures
+    (failure,) = Observer(Settings(port=claim_port(0)), ledger.client, ledger.client).look().failures
     assert (failure.payment_id, failure.event, failure.cause) == (payment_id, "FINAL", "dns_failure")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from redis.crc import key_slot
 
 from shared.ledger.keys import (
     BUCKETS,
+    JOURNAL,
     WITH_TOKENS,
     answer_key,
     bucket_in,
@@ -13,8 +15,8 @@ from shared.ledger.keys import (
     bucket_of_payer,
     payment_keys,
     record_key,
-    server_of,
 )
+from shared.ledger.servers import SLOT
 from shared.x402.verifiers import VERIFIERS
 
 
@@ -45,8 +47,7 @@ def test_networks_with_tokens_share_a_bucket_that_no_others_have() -> None:
     assert others == set(range(1, BUCKETS))
 
 
-def test_twice_as_many_servers_take_half_of_each_ones_buckets() -> None:
-    """So a ledger grows by copies of its servers."""
-    for servers in (1, 2, 3, 32):
-        for bucket in range(BUCKETS):
-            assert server_of(bucket, 2 * servers) % servers == server_of(bucket, servers)
+def test_each_bucket_has_a_slot_of_its_own() -> None:
+    """As Redis Cluster counts slots: a bucket moves from node to node alone."""
+    assert tuple(key_slot(key.encode()) for key in JOURNAL) == SLOT
+    assert len(set(SLOT)) == BUCKETS

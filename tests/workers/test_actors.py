@@ -27,7 +27,8 @@ from shared.queue.queue_clock import QueueClock
 from shared.queue.replies import UNREADABLE, Cost, Reply
 from shared.sealing.answers import ANSWER_TTL_S, AnswerSealer
 from shared.sealing.sealing import Sealer
-from shared.servers.redis_connection import RedisConnection, connect
+from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.redis_connection import connect
 from shared.settled_payment import SettledPayment
 from tests.time_limits import patience
 from workers.actors import JobRunner, WorkerServices, declare_actors
@@ -55,8 +56,8 @@ def client(clean_redis: str) -> Iterator[redis.Redis]:
 class Sent(Outbox):
     """Keeps what it gave to be sent."""
 
-    def __init__(self, ledger: RedisConnection, sealer: Sealer) -> None:
-        super().__init__(AnswerStore([ledger], ANSWERS), {ENDPOINT.name: ENDPOINT}, sealer)
+    def __init__(self, ledger: LedgerConnections, sealer: Sealer) -> None:
+        super().__init__(AnswerStore(ledger, ANSWERS), {ENDPOINT.name: ENDPOINT}, sealer)
         self.sent: list[tuple[str, bytes]] = []
         self.payments: dict[str, str] = {}
 
@@ -79,12 +80,12 @@ class Sent(Outbox):
 @pytest.fixture
 def services(clean_redis: str) -> Iterator[WorkerServices]:
     """No children."""
-    ledger = RedisConnection(clean_redis)
+    ledger = LedgerConnections([clean_redis])
     yield services_with(ledger)
     ledger.close()
 
 
-def services_with(ledger: RedisConnection) -> WorkerServices:
+def services_with(ledger: LedgerConnections) -> WorkerServices:
     sealer = Sealer(secrets.token_bytes(32))
     return WorkerServices(Sent(ledger, sealer), sealer, ChildPool(), NO_PORTS)
 
@@ -301,7 +302,7 @@ def test_what_is_for_another_is_not_run(
 
 def test_a_ledger_that_is_down(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """An answer that is not stored is not given: a repeated request could get another one."""
-    services = services_with(RedisConnection(NOBODY))
+    services = services_with(LedgerConnections([NOBODY]))
 
     job_id = run(ENDPOINT, services, payment)
 

@@ -10,15 +10,15 @@ from jobs.echo import ENDPOINT
 from shared.ledger.keys import record_key
 from shared.outcome import Ok
 from shared.sealing.answers import AnswerSealer
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from workers.answers import AnswerStore, Result
 
 
 def test_nobody_gets_the_answer_of_another(clean_redis: str) -> None:
     """Given two threads that store answers all the time, then each gets its own back, and never the other's."""
-    wire = RedisConnection(clean_redis)
+    wire = LedgerConnections([clean_redis])
     sealer = AnswerSealer(bytes(range(32)))
-    store = AnswerStore([wire], sealer)
+    store = AnswerStore(wire, sealer)
     with redis.Redis.from_url(clean_redis) as ledger:
         for number in range(400):
             ledger.hset(record_key(str(number)), "state", "SETTLED")

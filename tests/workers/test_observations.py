@@ -26,7 +26,7 @@ from shared.queue.message import Arguments, new_job
 from shared.queue.queue_clock import QueueClock
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from shared.settled_payment import SettledPayment
 from tests.sites import PUBLIC
 from workers import observations
@@ -52,8 +52,8 @@ class Kept:
         self.store = ObservationStore([url], apart, MASTER, days=1, most=most)
         self.own = redis.Redis.from_url(apart or url)
         self.own.flushdb()
-        self._ledger = RedisConnection(url)
-        self.answers = AnswerStore([self._ledger], AnswerSealer(MASTER), self.store)
+        self._ledger = LedgerConnections([url])
+        self.answers = AnswerStore(self._ledger, AnswerSealer(MASTER), self.store)
 
     def payment(self, settled: int) -> str:
         """A settled one."""
@@ -115,13 +115,13 @@ def test_what_was_seen_under_the_previous_key_is_compared_with(kept: Kept) -> No
     old = kept.store
     kept.call(1_000, b"under the old key")
     kept.store = ObservationStore(kept.urls[:1], kept.urls[1], bytes(32), days=1, most=1000, previous=MASTER)
-    kept.answers = AnswerStore([RedisConnection(kept.urls[0])], AnswerSealer(bytes(32), MASTER), kept.store)
+    kept.answers = AnswerStore(LedgerConnections(kept.urls[:1]), AnswerSealer(bytes(32), MASTER), kept.store)
     assert kept.seen() == b"under the old key"
     kept.call(2_000, b"under the new key")
     assert kept.seen() == b"under the new key"
     late = kept.payment(3_000)
     observation = old.observation(old.baseline(ALICE, PAGE), b"by a worker that was not restarted")
-    AnswerStore([RedisConnection(kept.urls[0])], AnswerSealer(MASTER), old).done(
+    AnswerStore(LedgerConnections(kept.urls[:1]), AnswerSealer(MASTER), old).done(
         [Result(late, ENDPOINT, b"", Ok(b""), observation)]
     )
     assert kept.seen() == b"by a worker that was not restarted"
@@ -296,8 +296,8 @@ def run(
     endpoint: Endpoint, store: ObservationStore, url: str, payment_id: str, message: str, *, left_s: float = 5
 ) -> Outcome:
     """One job, as a worker runs it."""
-    sealer, connection = Sealer(MASTER), RedisConnection(url)
-    answers = AnswerStore([connection], AnswerSealer(MASTER), store)
+    sealer, connection = Sealer(MASTER), LedgerConnections([url])
+    answers = AnswerStore(connection, AnswerSealer(MASTER), store)
     outbox = Outbox(answers, {endpoint.name: endpoint}, sealer)
     body = b'{"message": "%b"}' % message.encode()
     arguments = Arguments(payment_id, ALICE, body)

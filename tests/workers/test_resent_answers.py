@@ -14,8 +14,10 @@ import redis
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, bucket_of, record_key
+from shared.lua_script import Command
 from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
+from shared.servers.ledger_connections import LedgerConnections
 from shared.servers.redis_connection import RedisConnection, connect
 from workers.answers import AnswerStore, Result
 
@@ -23,19 +25,19 @@ SEALER = AnswerSealer(bytes(range(32)))
 FAILURE = Failed("upstream_failed", "It did not answer.", retryable=True)
 
 
-class CutOff(RedisConnection):
-    """A connection that breaks after Redis has run what it was sent, and before the answer arrives."""
+class CutOff(LedgerConnections):
+    """Connections that break after Redis has run what it was sent, and before the answer arrives."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(url)
+        super().__init__([url])
         self.cuts = 0
 
-    def send(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
-        answers = super().send(commands)
+    def send(self, commands: Sequence[Command], *, bucket: int | None = None) -> list[Any]:
+        answers = super().send(commands, bucket=bucket)
         if self.cuts:
             self.cuts -= 1
             self.close()
-            raise redis.ConnectionError("on purpose")
+            return [redis.ConnectionError("on purpose")] * len(commands)
         return answers
 
 
@@ -56,8 +58,8 @@ def events(ledger: redis.Redis, payment_id: str) -> list[str]:
 
 def test_a_connection_that_was_closed_while_it_was_idle_costs_no_call(clean_redis: str, ledger: redis.Redis) -> None:
     """Given a server that closes all connections between two jobs, then the second answer is stored like the first."""
-    with closing(RedisConnection(clean_redis)) as connection:
-        store = AnswerStore([connection], SEALER)
+    with closing(LedgerConnections([clean_redis])) as connection:
+        store = AnswerStore(connection, SEALER)
         for payment_id in ("first", "second"):
             ledger.hset(record_key(payment_id), "state", "SETTLED")
             assert stored(store, payment_id, Ok(b"1")) == Ok(b"1")
@@ -69,9 +71,9 @@ def test_what_is_sent_again_counts_once(clean_redis: str, ledger: redis.Redis, c
     """Given connections that break behind the script, then a failure of the job is one failure, and an answer is the one that
     was stored first."""
     with closing(CutOff(clean_redis)) as connection:
-        store = AnswerStore([connection], SEALER)
+        store = AnswerStore(connection, SEALER)
         ledger.hset(record_key("payment"), mapping={"state": "SETTLED", "lease": "1"})
-        stored(AnswerStore([connection], SEALER), "another", Ok(b"1"))  # the script is known from here on
+        stored(AnswerStore(connection, SEALER), "another", Ok(b"1"))  # the script is known from here on
         connection.cuts = cuts
         assert stored(store, "payment", FAILURE) == FAILURE
         assert ledger.hmget(record_key("payment"), "failures", "lease") == ["1", "0"]

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Gives a key a value if it has none. allow-oom: a server of the ledger that is full is still known by its number and place.
+-- Gives a key a value if it has none. allow-oom: a server of the ledger that is full is still known by its number.
 --
 -- KEYS: key
 -- ARGV: value

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import X402_VERSION, Offer, Payment
-from tests.api.payment.primaries import Primaries, three_primaries
 from tests.time_limits import patience
 
 
@@ -128,13 +128,13 @@ def started() -> Any:
 
 
 @pytest.fixture(scope="session")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
-    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
+    with redis_cluster(tmp_path_factory.mktemp("ledgers"), 3, 0, options=("--appendfsync", "no")) as made:
         yield made
 
 
 @pytest.fixture(params=["one", "three"])
 def urls(request: pytest.FixtureRequest, redis_url: str) -> list[str]:
-    """Of a ledger of one primary; and of three, which refuse a script with keys of two buckets."""
-    three: Primaries | None = request.getfixturevalue("three") if request.param == "three" else None
-    return [redis_url] if three is None else three.urls
+    """Of a plain server, and of two nodes of a cluster of three, which refuse a script with keys of two buckets."""
+    three: RedisCluster | None = request.getfixturevalue("three") if request.param == "three" else None
+    return [redis_url] if three is None else three.urls[1:]

@@ -36,7 +36,7 @@ from shared.ledger.keys import JOURNAL, RECORDS, bucket_of, record_key
 from shared.money import Price
 from shared.outcome import Failed, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from shared.x402 import evm_channel
 from shared.x402.networks import EVM_USDC
 from tests.channel_signing import Payer
@@ -118,8 +118,8 @@ class Shop:
 
 @pytest.fixture
 async def shop(redis_url: str) -> AsyncIterator[Shop]:
-    client, connection = Redis(redis_url), RedisConnection(redis_url)
-    store = AnswerStore([connection], SEALER, claims=ClaimTerms(60_000, 50 * PRICE))
+    client, connection = Redis(redis_url), LedgerConnections([redis_url])
+    store = AnswerStore(connection, SEALER, claims=ClaimTerms(60_000, 50 * PRICE))
     shop = Shop(Ledger(client), store, redis_url)
     yield shop
     client.close()
@@ -138,7 +138,7 @@ async def test_the_books_have_each_charge_once(shop: Shop, redis_url: str, tmp_p
     """By endpoint, while the channel owes something, and when it is about to be claimed. A call that fails is none."""
     books = Books(tmp_path)
     with redis.Redis.from_url(redis_url) as client:
-        journal = Journal([client], books)
+        journal = Journal(client, books)
         shop.sync(1)
         written = []
         for number in range(1, 9):

@@ -10,19 +10,19 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 import pytest
 
+from api.ledger_servers import LedgerServers
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Doubtful, Recorded, Verdict
 from api.payment.limits import Limit
 from api.payment.reconcile import Reconciler
-from api.redis_client import Commands, Redis, RedisBroken, RedisLost
-from api.sharded import as_one
+from api.redis_client import Commands, RedisBroken, RedisLost
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, bucket_of, record_key
 from shared.ledger.listing import LISTING
 from shared.outcome import NOT_STORED, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
@@ -35,10 +35,9 @@ SEALER = AnswerSealer(bytes(range(32)))
 
 @pytest.fixture
 async def client(urls: list[str]) -> AsyncIterator[Commands]:
-    clients = [Redis(url) for url in urls]
-    yield as_one(clients)
-    for each in clients:
-        each.close()
+    servers = LedgerServers(urls)
+    yield servers.commands
+    servers.close()
 
 
 @pytest.fixture
@@ -48,11 +47,10 @@ def ledger(client: Commands) -> Ledger:
 
 @pytest.fixture
 def answers(urls: list[str]) -> Iterator[Done]:
-    ledger = [RedisConnection(url) for url in urls]
+    ledger = LedgerConnections(urls)
     store = AnswerStore(ledger, SEALER)
     yield lambda payment_id, result: store.done([Result(payment_id, ENDPOINT, b"", result)])[0]
-    for connection in ledger:
-        connection.close()
+    ledger.close()
 
 
 def a_claim(**changes: object) -> Claim:
@@ -339,9 +337,9 @@ async def test_what_cannot_be_repeated_is_not(client: Commands) -> None:
 
 
 async def test_a_ledger_of_which_no_server_answers_ends_no_task(caplog: pytest.LogCaptureFixture) -> None:
-    """Given two primaries that are away, then a look for doubtful payments fails, and the task that looks logs it and
+    """Given servers that are away, then a look for doubtful payments fails, and the task that looks logs it and
     runs on."""
-    away = Ledger(as_one([Redis("redis://127.0.0.1:1") for _ in range(2)]))
+    away = Ledger(LedgerServers(["redis://127.0.0.1:1", "redis://127.0.0.1:2"]).commands)
     with pytest.raises(RedisLost):
         await away.take_doubtful(1, 1_000)
     reconciler = Reconciler(away, (), Sealer(bytes(32), "payments"), probe_s=1)

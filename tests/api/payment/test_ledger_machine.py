@@ -1,4 +1,4 @@
-"""Any sequence of transitions, on a real Redis, on three that share the ledger, and on a model of a few lines: they never
+"""Any sequence of transitions, on a real Redis, on a cluster of three, and on a model of a few lines: they never
 disagree."""
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from collections.abc import Awaitable
 from typing import Any, ClassVar, TypeVar
 
 import pytest
-import redis
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from api.ledger_servers import LedgerServers
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, LookUp, Recorded, Verdict
-from api.redis_client import Redis
-from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import FREE_RERUNS, JOURNAL, OPEN, bucket_of, record_key
 from shared.outcome import Failed, Ok
 from shared.sealing.answers import AnswerSealer
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_servers import ledger_client
 from workers.answers import AnswerStore, Result
 
 T = TypeVar("T")
@@ -64,10 +63,10 @@ class LedgerMachine(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         self.runner = asyncio.Runner()
-        self.clients = self.run(self._connect())
-        self.client = as_one(self.clients)
+        self.servers = LedgerServers(self.urls)
+        self.client = self.servers.commands
         self.ledger = Ledger(self.client)
-        self.wires = [RedisConnection(url) for url in self.urls]
+        self.wires = LedgerConnections(self.urls)
         self.answers = AnswerStore(self.wires, SEALER)
         self.names = [secrets.token_hex(8) for _ in range(2)]
         self.model: dict[int, Model] = {}
@@ -75,9 +74,6 @@ class LedgerMachine(RuleBasedStateMachine):
         self.first_answer: dict[int, bytes] = {}
         for payment in range(len(self.names)):  # or few of the steps would find a payment in the state that they need
             self.present(payment, "a", "claim")
-
-    async def _connect(self) -> list[Redis]:
-        return [Redis(url) for url in self.urls]
 
     def run(self, awaitable: Awaitable[T]) -> T:
         async def awaited() -> T:
@@ -87,8 +83,8 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "runner"):
-            for connection in (*self.clients, *self.wires):
-                connection.close()
+            self.servers.close()
+            self.wires.close()
             self.runner.close()
 
     def claim_of(self, payment: int, fingerprint: str) -> Claim:
@@ -289,9 +285,8 @@ class LedgerMachine(RuleBasedStateMachine):
 
 def test_the_ledger_does_what_its_model_does(urls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty sequences of fifty steps."""
-    for url in urls:
-        with redis.Redis.from_url(url) as server:
-            server.flushall()
+    with ledger_client(urls) as server:
+        server.flushall()
     monkeypatch.setattr(LedgerMachine, "urls", urls)
     run_state_machine_as_test(
         LedgerMachine, settings=settings(max_examples=60, stateful_step_count=50, deadline=None, derandomize=True)

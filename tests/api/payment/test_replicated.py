@@ -9,15 +9,15 @@ from contextlib import closing
 import pytest
 import redis
 
+from api.ledger_servers import LedgerServers
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Verdict
-from api.redis_client import Redis, RedisLost
-from api.replicated import ReplicatedRedis
+from api.redis_client import RedisLost
 from jobs.echo import ENDPOINT
 from shared.ledger import fence
 from shared.ledger.keys import record_key
 from shared.outcome import Failed, Ok
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.ledger_connections import LedgerConnections
 from tests.api.payment.replicas import ReplicatedLedger, replicated_ledger
 from tests.api.payment.test_ledger import RECEIPT, SEALER, a_claim
 from workers.answers import AnswerStore, Result
@@ -34,10 +34,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicatedLedg
 @pytest.fixture
 async def ledger(servers: ReplicatedLedger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Ledger]:
     monkeypatch.setattr(fence, "WITHIN_MS", 2_500)  # a busy machine syncs slowly
-    clients = Redis(servers.url), ReplicatedRedis(servers.url, 1)
-    yield Ledger(*clients)
-    for client in clients:
-        client.close()
+    made = LedgerServers([servers.url], 1)
+    yield Ledger(made.commands, made.replicated)
+    made.close()
 
 
 async def test_what_is_told_is_on_the_replica(ledger: Ledger, servers: ReplicatedLedger) -> None:
@@ -63,9 +62,11 @@ async def test_nothing_is_told_that_no_replica_has(
     await ledger.claim(claim)
     await ledger.claim(rejected)
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
-    with closing(RedisConnection(servers.url)) as other:
-        careless = AnswerStore([other], SEALER)
-        careful = AnswerStore([other], SEALER, replicas=1)
+    with (
+        closing(LedgerConnections([servers.url])) as alone,
+        closing(LedgerConnections([servers.url], replicas=1)) as waiting,
+    ):
+        careless, careful = AnswerStore(alone, SEALER), AnswerStore(waiting, SEALER)
         result = Result(claim.payment_id, ENDPOINT, b"", Ok(b"{}"))
         with servers.paused_replica(), monkeypatch.context() as patched:
             patched.setattr(fence, "WITHIN_MS", 200)
@@ -90,8 +91,8 @@ async def test_a_result_whose_settlement_is_lost_is_not_stored(ledger: Ledger, s
     """Given a failover that has lost SETTLED, then the result would be kept without a receipt: the call is run again."""
     claim = a_claim()
     await ledger.claim(claim)
-    with closing(RedisConnection(servers.url)) as connection:
-        store = AnswerStore([connection], SEALER, replicas=1)
+    with closing(LedgerConnections([servers.url], replicas=1)) as connection:
+        store = AnswerStore(connection, SEALER)
         told = store.done([Result(claim.payment_id, ENDPOINT, b"", Ok(b"{}"))])[0]
     assert isinstance(SEALER.open(told, ENDPOINT, claim.payment_id, b""), Failed)
     assert (await ledger.find(claim)).verdict is Verdict.WAIT

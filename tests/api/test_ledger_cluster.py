@@ -13,19 +13,19 @@ import dramatiq
 import httpx
 import pytest
 import redis
+from api.sharded import as_one
+from tests.api.payment.primaries import COUNT, Primaries, three_primaries
 
 from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.reorgs import ReorgMonitor
 from api.redis_client import Redis, RedisLost
-from api.sharded import as_one
 from ops.payments import attention
 from shared.ledger.keys import RECHECK, bucket_of, in_every_bucket, server_of
 from shared.servers.ledger_servers import read_record
 from shared.servers.redis_connection import RedisConnection
 from shared.settings.service import Settings
 from tests.api.paying import Payer, paid_with
-from tests.api.payment.primaries import COUNT, Primaries, three_primaries
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
