@@ -17,7 +17,7 @@ from tests.chaos.servers import own_port
 
 pytestmark = pytest.mark.enable_socket
 
-NODE_TIMEOUT_MS = 500
+NODE_TIMEOUT_MS = 1_000
 SHARDS = 3
 
 
@@ -90,6 +90,9 @@ def test_what_no_replica_had_is_missed_after_a_failover(tmp_path: Path) -> None:
         assert ledger.lack().endswith("does not answer")
         texts = lost(ledger.states([kept, gone]), "kill")
         assert [text.partition(" was answered")[0] for text in texts] == [f"(16) {gone}"]
+        processes.start(primary)
+        ledger.wait_whole()
+        assert len({digest for _, digest in ledger.digests(primary.shard).values()}) == 1
         assert set(read_history(tmp_path, ledger.any_url).records) == {kept}
 
 
