@@ -144,10 +144,10 @@ class Chaos:
             if time.monotonic() >= self._until:
                 return
             if number % self.purchases_of_a_key == 0:
-                key = PrivateKey()
+                key, own_page = PrivateKey(), f"{page}-{number}"
             endpoint = self._plan.choices(("echo", "slow", "watch"), (4, 3, 3))[0]
             valid_s = self._plan.randint(8, 20) if self._plan.random() < SHORT_LIVED else 300
-            bought = purchase(key, valid_s=valid_s, endpoint=endpoint, subject=page)
+            bought = purchase(key, valid_s=valid_s, endpoint=endpoint, subject=own_page)
             self._figures.purchases.append(bought)
             copies = self._plan.randint(2, 4) if self._plan.random() < DUPLICATES else 1
             is_substituted, other = self._plan.random() < SUBSTITUTIONS, bought.substitute()

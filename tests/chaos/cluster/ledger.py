@@ -199,7 +199,7 @@ class Ledger:
                 return f"{server.name} has no link to its primary"
             if said["role"] == "master" and said["min_slaves_good_slaves"] != COPIES - 1:
                 return f"{server.name} has {said['min_slaves_good_slaves']} replicas"
-            if server.says("CLUSTER", "INFO")["cluster_state"] != "ok":
+            if "cluster_state:ok" not in server.says("CLUSTER", "INFO"):
                 return f"{server.name} takes no commands"
         for shard in self.shards:
             roles = Counter(server.replication().get("role") for server in self.of(shard))
