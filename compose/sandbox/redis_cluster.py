@@ -85,10 +85,12 @@ class RedisCluster:
     def has_slot(self, slot: int, number: int) -> bool:
         """Whether a node says that it has a slot."""
         name = self.id_of(number)
-        return any(
-            first <= slot <= last and primary[2].decode() == name
-            for first, last, primary, *_ in self.ask(number, "CLUSTER SLOTS")
-        )
+        ranges: Any = self.ask(number, "CLUSTER SLOTS")
+        return any(found[0] <= slot <= found[1] and found[2][2].decode() == name for found in ranges)
+
+    def server_of(self, slot: int) -> int:
+        """The primary that has a slot, as it says itself."""
+        return next(number for number in range(len(self._ports)) if self.has_slot(slot, number))
 
     def await_ready(self) -> None:
         """Return when all nodes take commands and replicas follow."""

@@ -1,6 +1,4 @@
-"""A ledger of three primaries: payers are shared out, and one that is gone stops its own payers alone."""
-
-from __future__ import annotations
+"""The ledger on a cluster of three primaries: payers are shared out, and one that is gone stops its own payers alone."""
 
 import asyncio
 import dataclasses
@@ -13,17 +11,17 @@ import dramatiq
 import httpx
 import pytest
 import redis
-from api.sharded import as_one
-from tests.api.payment.primaries import COUNT, Primaries, three_primaries
 
+from api.ledger_servers import LedgerServers
 from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.reorgs import ReorgMonitor
-from api.redis_client import Redis, RedisLost
+from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
+from ops.ledger_checks import examine
 from ops.payments import attention
-from shared.ledger.keys import RECHECK, bucket_of, in_every_bucket, server_of
-from shared.servers.ledger_servers import read_record
-from shared.servers.redis_connection import RedisConnection
+from shared.ledger.keys import RECHECK, bucket_of, in_every_bucket
+from shared.ledger.servers import SLOT
+from shared.servers.ledger_servers import ledger_client, read_record
 from shared.settings.service import Settings
 from tests.api.paying import Payer, paid_with
 from tests.time_limits import patience
@@ -34,18 +32,28 @@ PATH = "/v1/cdp/echo"
 PAYERS = 24
 
 
+COUNT = 3
+
+
 @pytest.fixture(scope="module")
-def primaries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
-    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
+    with redis_cluster(tmp_path_factory.mktemp("ledgers"), COUNT, 0) as made:
         yield made
 
 
 @pytest.fixture
-def settings(settings: Settings, primaries: Primaries) -> Settings:
+def settings(settings: Settings, cluster: RedisCluster) -> Settings:
     """The ledger is these three."""
-    for client in primaries.clients:
+    for client in cluster.clients:
         client.flushall()
-    return dataclasses.replace(settings, ledger_url=",".join(primaries.urls))
+    return dataclasses.replace(settings, ledger_url=",".join(cluster.urls))
+
+
+@pytest.fixture
+def readers(cluster: RedisCluster) -> Iterator[redis.Redis]:
+    """What the operator's commands read with."""
+    with closing(ledger_client(cluster.urls)) as client:
+        yield client
 
 
 class Paid:
@@ -55,7 +63,7 @@ class Paid:
         made = payer.payment()
         accepted, signed = made["accepted"], made["payload"]["authorization"]
         self.id = f"{accepted['network']}:{accepted['asset']}:{signed['from']}:{signed['nonce']}".lower()
-        self.server = server_of(bucket_of(self.id), COUNT)
+        self.server = SLOT[bucket_of(self.id)] * COUNT // 16_384
         self.headers = paid_with(made)
 
 
@@ -74,26 +82,30 @@ async def bought(shop: httpx.AsyncClient, payments: list[Paid]) -> list[httpx.Re
 
 @pytest.fixture
 async def ledger(settings: Settings) -> AsyncIterator[Ledger]:
-    clients = [Redis(url, place=place) for url, place in settings.ledger_places]
-    yield Ledger(as_one(clients))
-    for client in clients:
-        client.close()
+    servers = LedgerServers(settings.ledger_urls)
+    yield Ledger(servers.commands)
+    servers.close()
 
 
 async def test_payers_are_shared_out_and_nothing_else_differs(
-    shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, payments: list[Paid], primaries: Primaries
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payments: list[Paid],
+    cluster: RedisCluster,
+    readers: redis.Redis,
 ) -> None:
     """Claimed, settled, answered and repeated by all at once: each server has the payments of its own payers."""
     answers = await bought(shop, payments)
     assert {answer.status_code for answer in answers} == {200}
     assert [again.content for again in await bought(shop, payments)] == [answer.content for answer in answers]
     assert len(facilitator.settles) == len(payments)
-    for server, client in enumerate(primaries.clients):
+    for server, client in enumerate(cluster.clients):
         keys: Any = client.keys(in_every_bucket("payment:*"))
         found = {key.decode().partition(":payment:")[2] for key in keys}
         assert found == {each.id for each in payments if each.server == server}
-    assert {read_record(primaries.clients, each.id)[b"state"] for each in payments} == {b"DONE"}
-    assert list(attention(primaries.clients, now_ms=int(time.time() * 1000))) == []
+    assert {read_record(readers, each.id)[b"state"] for each in payments} == {b"DONE"}
+    assert list(attention(readers, now_ms=int(time.time() * 1000))) == []
 
 
 async def test_what_goes_over_all_payments_finds_those_of_all_servers(
@@ -101,7 +113,8 @@ async def test_what_goes_over_all_payments_finds_those_of_all_servers(
     worker: dramatiq.Worker,
     facilitator: Any,
     payments: list[Paid],
-    primaries: Primaries,
+    cluster: RedisCluster,
+    readers: redis.Redis,
     settings: Settings,
     ledger: Ledger,
 ) -> None:
@@ -112,7 +125,7 @@ async def test_what_goes_over_all_payments_finds_those_of_all_servers(
     for rail in rails:
         await rail.facilitator.start()
     for each in payments:
-        primaries.clients[each.server].zadd(RECHECK[bucket_of(each.id)], {each.id: 0})
+        cluster.clients[each.server].zadd(RECHECK[bucket_of(each.id)], {each.id: 0})
     facilitator.evidence, facilitator.clock_s = "unused", 3600
     runs = []
     while not runs or runs[-1]:
@@ -122,7 +135,7 @@ async def test_what_goes_over_all_payments_finds_those_of_all_servers(
 
     assert (sum(runs), max(runs)) == (len(payments), 16)
     assert await ledger.lost_lately([rails[0].asset], 60_000) == [len(payments)]
-    told = attention(primaries.clients, now_ms=int(time.time() * 1000))
+    told = attention(readers, now_ms=int(time.time() * 1000))
     assert {(each["kind"], each["payment"]) for each in told} == {("lost", each.id) for each in payments}
 
 
@@ -131,7 +144,8 @@ async def test_one_that_is_gone_stops_its_own_payers_alone(
     worker: dramatiq.Worker,
     facilitator: Any,
     payments: list[Paid],
-    primaries: Primaries,
+    cluster: RedisCluster,
+    readers: redis.Redis,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given a primary that was killed, then its payers get 503, nothing of theirs is settled, and /readyz has a notice; all
@@ -142,7 +156,7 @@ async def test_one_that_is_gone_stops_its_own_payers_alone(
     before, after = payments[::2], payments[1::2]
     earlier = await bought(shop, before)
     gone = payments[0].server
-    primaries.kill(gone)
+    cluster.kill(gone)
 
     repeated = await bought(shop, before)
     for payment, first, again in zip(before, earlier, repeated, strict=True):
@@ -166,29 +180,23 @@ async def test_one_that_is_gone_stops_its_own_payers_alone(
 
     ready = (await shop.get("/readyz")).json()
     assert ready["checks"]["ledger"]
-    (notice,) = (text for text in ready["notices"] if "COINSLOT_LEDGER_URL" in text)
-    assert f"server {gone + 1} " in notice
+    (notice,) = (text for text in ready["notices"] if "the ledger's server" in text)
+    assert cluster.urls[gone].rpartition("/")[2] in notice
     for _ in range(400):
-        if read_record(primaries.clients, doubtful.id)[b"state"] == b"SETTLED":
+        if read_record(readers, doubtful.id)[b"state"] == b"SETTLED":
             break
         await asyncio.sleep(0.05)
 
-    primaries.restart(gone)
+    cluster.restart(gone)
+    cluster.await_ready()
     assert {answer.status_code for answer in await bought(shop, [*dead, *before, doubtful])} == {200}
     assert len(facilitator.settles) == settles + len(dead)
 
 
-async def test_a_server_at_another_place_is_not_used(primaries: Primaries, settings: Settings, ledger: Ledger) -> None:
-    """Given servers that know their places, when the settings have them in another order, then nothing is read or written."""
-    assert await ledger.take_settled(1) == []
-    swapped = dataclasses.replace(settings, ledger_url=",".join(reversed(primaries.urls)))
-    url, place = swapped.ledger_places[0]
-    client = Redis(url, place=place)
-    with pytest.raises(RedisLost, match="it is server 3 of 3 of the ledger"):
-        await client.call("SET", "any", "1")
-    with (
-        closing(RedisConnection(url, place=place)) as connection,
-        pytest.raises(redis.RedisError, match="it is server 3 of 3"),
-    ):
-        connection.call("SET", "any", "1")
-    assert not primaries.clients[2].exists("any")
+def test_the_doctor_says_what_a_cluster_lacks(settings: Settings, cluster: RedisCluster) -> None:
+    """Here: replicas, and hosts."""
+    told = [(each.level, each.detail) for each in examine(dataclasses.replace(settings, ledger_replicas=1))]
+    assert told.count(("fail", "0 replicas follow it, and 1 must have every write")) == COUNT
+    assert ("ok", "cluster-require-full-coverage no") in told
+    assert told[-1][0] == "warn"
+    assert told[-1][1].startswith("3 of 3 primaries are on 127.0.0.1: cut off")
