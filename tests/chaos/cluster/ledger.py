@@ -27,7 +27,7 @@ MOVING = frozenset({"success", "failed", "canceled"})
 """The states at which CLUSTER GETSLOTMIGRATIONS says that a move has ended."""
 UNSURE = frozenset({"fail", "fail?", "handshake", "noaddr"})
 """Of a server's flags in CLUSTER NODES."""
-_CONFIGURATION = Path(__file__).with_name("server.conf").read_text()
+_PLAIN, _CLUSTER = (Path(__file__).with_name(f"{name}.conf").read_text() for name in ("server", "cluster"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,17 @@ class Server:
         Args:
             timeout_ms: after it a silent server counts as failing.
         """
+        return self._command(folder, _PLAIN + _CLUSTER, timeout_ms)
+
+    def plain_command(self, folder: Path) -> list[str]:
+        """Of a server that is in no cluster, and has no replicas."""
+        return self._command(folder, _PLAIN, 0)
+
+    def _command(self, folder: Path, settings: str, timeout_ms: int) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         configuration = folder / "server.conf"
         configuration.write_text(
-            _CONFIGURATION.format(port=self.port, bus_port=self.bus_port, folder=folder, timeout_ms=timeout_ms)
+            settings.format(port=self.port, bus_port=self.bus_port, folder=folder, timeout_ms=timeout_ms)
         )
         return [str(find_redis()), str(configuration)]
 
@@ -141,11 +148,19 @@ class Ledger:
         self.wait_whole()
 
     def join(self, servers: Sequence[Server]) -> None:
-        """Take up servers that were started with empty folders, as shards without slots."""
+        """Take up servers that were started with empty folders: replicas, or shards without slots."""
         _await(lambda: all(server.says("PING") for server in servers), "a new server does not answer")
         known, self.servers = self.servers[0], [*self.servers, *servers]
         self._meet(known, servers)
         self.wait_whole()
+
+    def take_all_slots(self, server: Server) -> None:
+        """Make a cluster of one of a server that was a plain one. It has taken the slots of its keys by itself."""
+        _await(lambda: server.says("PING"), "the server does not answer")
+        own = set(self.slots_of(server))
+        free = [slot for slot in range(SLOTS) if slot not in own]
+        for start in range(0, len(free), 1000):
+            server.says("CLUSTER", "ADDSLOTS", *free[start : start + 1000])
 
     def leave(self, servers: Sequence[Server]) -> None:
         """Forget servers without slots. Their processes are the caller's to end, before."""

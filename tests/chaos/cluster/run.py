@@ -187,6 +187,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one")
     parser.add_argument("--no-fence", action="store_true", help="COINSLOT_LEDGER_REPLICAS=0; it must lose payments")
+    parser.add_argument(
+        "--grow", action="store_true", help="instead: a plain server becomes a cluster while callers buy"
+    )
     parser.add_argument("--replicas", type=int, default=1, help="COINSLOT_LEDGER_REPLICAS")
     parser.add_argument("--ledger-hosts", type=int, choices=(3, 9), default=3, help="for three shards of three servers")
     parser.add_argument("--only", nargs="*", default=(), help="kinds of faults of the ledger")
@@ -194,6 +197,12 @@ def main() -> None:
     options = parser.parse_args()
     # The first process of a namespace gets no signal that it has no handler for.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if options.grow:
+        # It has this module's figures.
+        from tests.chaos.cluster.growth import grow
+
+        print(figures := grow())
+        sys.exit(1 if figures.violations else 0)
     figures = run(options, random.randrange(10**6) if options.seed is None else options.seed)
     print(figures)
     if options.no_fence:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compose.sandbox.child import spawn
@@ -55,7 +55,7 @@ class ClusterService(Service):
 
     def start_all(self) -> None:
         """Return when a paid call would be taken."""
-        self._forks = Forks({SHOP: self._shop})
+        self.start_forks()
         for server in self.ledger.servers:
             self.start_server(server)
         self.ledger.form()
@@ -63,21 +63,26 @@ class ClusterService(Service):
             self.start(name)
         self.wait_ready()
 
+    def start_forks(self) -> None:
+        """What forks the processes that are Python's."""
+        self._forks = Forks({SHOP: self._shop})
+
     def start(self, name: str) -> None:
         """Start one process on its host."""
         if name != "queue":
             super().start(name)
             return
-        self._starts += 1
         options = ("--bind", "*", "--protected-mode", "no", "--port", str(HTTP_PORT), "--save", "")
-        command = inside(name, [str(find_redis()), *options, "--dir", str(self.folder)])
-        self._processes[name] = spawn(f"{self._starts:03}-{name}", command, self.folder).process
+        self.spawn_on(name, name, [str(find_redis()), *options, "--dir", str(self.folder)])
 
     def start_server(self, server: Server) -> None:
         """Start a server of the ledger, with what it has on its disk."""
+        self.spawn_on(server.host, server.name, server.command(self.folder / server.name))
+
+    def spawn_on(self, host: str, name: str, command: Sequence[str]) -> None:
+        """Start a process on a host."""
         self._starts += 1
-        command = inside(server.host, server.command(self.folder / server.name))
-        self._processes[server.name] = spawn(f"{self._starts:03}-{server.name}", command, self.folder).process
+        self._processes[name] = spawn(f"{self._starts:03}-{name}", inside(host, command), self.folder).process
 
     def another_shard(self) -> list[Server]:
         """Start the servers of a shard that the cluster does not know."""
@@ -97,8 +102,12 @@ class ClusterService(Service):
             shutil.rmtree(self.folder / server.name)
 
     def wait_ready(self) -> None:
-        """Return when the ledger is whole, both APIs are ready and every worker reads all its queues."""
+        """Return when the ledger is whole, and calls are taken."""
         self.ledger.wait_whole()
+        self.wait_selling()
+
+    def wait_selling(self) -> None:
+        """Return when both APIs are ready and every worker reads all its queues."""
         apis = [self.url(name) for name in self.names if name.startswith("api")]
         self._wait(lambda: all(answers(api + "/readyz") for api in apis), "an API is not ready")
         self._wait(lambda: answers(self.url("facilitator") + "/supported"), "the facilitator does not answer")
