@@ -1,7 +1,7 @@
 """A plain server of the ledger becomes a cluster of three shards while callers buy: `scripts/chaos --cluster --grow`, as root.
 
-The steps are those of docs/scaling.md. No call may fail but with 503, and each is answered with the same payment. At the end every
-answer is fetched again, and none has changed.
+The steps are those of docs/scaling.md. No call may fail but with 503, and each is answered with the same payment. At the end
+every answer is fetched again, and none has changed.
 """
 
 import asyncio
