@@ -164,15 +164,16 @@ class Ledger:
 
     def leave(self, servers: Sequence[Server]) -> None:
         """Forget servers without slots. Their processes are the caller's to end, before."""
-        names = {_id(server) for server in servers}
+        gone = {server.address for server in servers}
         self.servers = [server for server in self.servers if server not in servers]
 
         def forgotten() -> bool:
-            for server in self.servers:
-                for node in nodes(server):
-                    if node.id in names:
+            seen = {server: nodes(server) for server in self.servers}
+            for server, found in seen.items():
+                for node in found:
+                    if node.address in gone:
                         server.says("CLUSTER", "FORGET", node.id)
-            return not any(node.id in names for server in self.servers for node in nodes(server))
+            return all(found and not gone & {node.address for node in found} for found in seen.values())
 
         _await(forgotten, "servers that left are not forgotten")
 
