@@ -213,13 +213,14 @@ class Ledger:
                 return f"{server.name} does not answer"
             if said["role"] == "slave" and said["master_link_status"] != "up":
                 return f"{server.name} has no link to its primary"
-            if said["role"] == "master" and said["min_slaves_good_slaves"] != COPIES - 1:
-                return f"{server.name} has {said['min_slaves_good_slaves']} replicas"
+            replicas = len(self.of(server.shard)) - 1
+            if said["role"] == "master" and said["connected_slaves"] != replicas:
+                return f"{server.name} has {said['connected_slaves']} replicas"
             if "cluster_state:ok" not in server.says("CLUSTER", "INFO"):
                 return f"{server.name} takes no commands"
         for shard in self.shards:
             roles = Counter(server.replication().get("role") for server in self.of(shard))
-            if roles != {"master": 1, "slave": COPIES - 1}:
+            if roles["master"] != 1 or roles.total() != len(self.of(shard)):
                 return f"shard {shard + 1} has {dict(roles)}"
         seen = [nodes(server) for server in self.servers]
         for node in chain.from_iterable(seen):
