@@ -1,5 +1,5 @@
-"""The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|restart|scale|reload|
-rotate-key|new-endpoint`.
+"""The operator's command: `coinslot-ops payments|refunds|doctor|rehearse|listing|top|revenue|books|ledger|restart|scale|
+reload|rotate-key|new-endpoint`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read, 130
 Ctrl-C.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from redis.exceptions import RedisError
 
-from ops import control, doctor, listing, new_endpoint, payments, rotation, top
+from ops import control, doctor, ledger_copy, ledger_spread, listing, new_endpoint, payments, rotation, top
 from ops.books import keeper as books
 from ops.books import report as revenue
 from ops.queries import Failed, unreadable
@@ -53,6 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept.add_argument(
         "--since", type=revenue.day, metavar="DAY", help="with --rebuild: how far back the chains are read (90 days)"
     )
+    moved = commands.add_parser("ledger", help="copy a ledger of plain servers, or move its buckets in a cluster")
+    steps = moved.add_subparsers(dest="step", required=True)
+    steps.add_parser(
+        "spread", help="move buckets between the primaries until each has its part; calls are sold meanwhile"
+    )
+    copied = steps.add_parser(
+        "copy", help="copy all payments into the empty ledger of the settings, while nothing is sold"
+    )
+    copied.add_argument("sources", metavar="URL,URL", help="the plain servers, in the order that they had")
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     written = commands.add_parser("new-endpoint", help="write a package with an endpoint of your own, and its test")
     written.add_argument("name", metavar="PREFIX/NAME", help="such as acme/slug, which is sold at /v1/acme/slug")
@@ -80,6 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "top": lambda: top.report(settings, once=chosen.once),
         "revenue": lambda: revenue.report(settings, chosen),
         "books": lambda: books.report(settings, is_rebuild=chosen.rebuild, since=chosen.since),
+        "ledger": lambda: (
+            ledger_copy.report(settings, chosen.sources) if chosen.step == "copy" else ledger_spread.report(settings)
+        ),
         "rotate-key": lambda: rotation.report(settings),
         "refunds": lambda: refunds.report(settings, chosen),
         "payments": lambda: payments.report(settings, as_json=chosen.json),

@@ -36,6 +36,7 @@ class RedisCluster:
         self._folder = folder
         self._options = ("--cluster-node-timeout", str(node_timeout_ms), *options)
         self._ports: list[tuple[int, int]] = []
+        self._plain: set[int] = set()
         self._children: list[Child] = []
         self.clients: list[redis.Redis] = []
 
@@ -44,9 +45,11 @@ class RedisCluster:
         """Of all nodes."""
         return [f"redis://127.0.0.1:{port}" for port, _ in self._ports]
 
-    def add(self) -> int:
-        """Start a node that is in no cluster. Returns its number."""
+    def add(self, *, is_plain: bool = False) -> int:
+        """Start a node that is in no cluster, or a server that can be in none. Returns its number."""
         number = len(self._ports)
+        if is_plain:
+            self._plain.add(number)
         self._ports.append((claim_port(0), claim_port(0)))
         self._children.append(self._spawned(number))
         self.clients.append(redis.Redis(port=self._ports[number][0], socket_timeout=5))
@@ -102,7 +105,8 @@ class RedisCluster:
         self._children[number].process.wait()
 
     def restart(self, number: int) -> None:
-        """It comes back with what it had."""
+        """It comes back with what it had, as a node of a cluster."""
+        self._plain.discard(number)
         self._children[number] = self._spawned(number)
         until(lambda: self.ask(number, "PING"))
 
@@ -144,7 +148,8 @@ class RedisCluster:
         own = self._folder / str(port)
         own.mkdir(parents=True, exist_ok=True)
         place = ("--bind", "127.0.0.1", "--port", str(port), "--cluster-port", str(bus), "--dir", str(own))
-        return spawn(f"ledger-{port}", [str(find_redis()), *place, *OPTIONS, *self._options], self._folder)
+        options = (*OPTIONS, *self._options, *(("--cluster-enabled", "no") if number in self._plain else ()))
+        return spawn(f"ledger-{port}", [str(find_redis()), *place, *options], self._folder)
 
 
 @contextlib.contextmanager

@@ -79,7 +79,7 @@ def asked(url: str) -> Generator[Sequence[Command], Sequence[Any], Servers]:
     of = [""] * BUCKETS
     shards: dict[str, tuple[str, ...]] = {}
     for first, last, *servers in slots:
-        urls = tuple(_node_url(url, host, port) for host, port, *_ in servers)
+        urls = tuple(node_url(url, host, port) for host, port, *_ in servers)
         shards[urls[0]] = urls
         for bucket, slot in enumerate(SLOT):
             if first <= slot <= last:
@@ -102,10 +102,11 @@ def named_in(refused: Exception, url: str) -> str:
         url: of the node that answered. Without a host, it is that node's.
     """
     host, _, port = str(refused).rpartition(" ")[2].rpartition(":")
-    return _node_url(url, host, port)
+    return node_url(url, host, port)
 
 
-def _node_url(url: str, host: Any, port: Any) -> str:
+def node_url(url: str, host: Any, port: Any) -> str:
+    """The URL of a node, from that of another one of its cluster. Without a host, it is on that one's."""
     own = urlsplit(url)
     name = _text(host).strip("[]")
     if name in ("", "?"):  # a node that does not know its own address
