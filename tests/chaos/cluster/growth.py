@@ -6,8 +6,11 @@ every answer is fetched again, and none has changed.
 
 import asyncio
 import contextlib
+import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -17,11 +20,12 @@ from typing import Any
 
 from coincurve import PrivateKey
 
+from compose.sandbox.child import ROOT
 from tests.chaos.caller import Caller, calling, purchase
 from tests.chaos.cluster import network
 from tests.chaos.cluster.gaps import Disturbance
 from tests.chaos.cluster.invariants import check_cluster
-from tests.chaos.cluster.ledger import SLOTS, Ledger, bucket_slots
+from tests.chaos.cluster.ledger import Ledger, bucket_slots
 from tests.chaos.cluster.run import MARGIN_S, ClusterFigures
 from tests.chaos.cluster.servers import ClusterService
 from tests.chaos.history import read_history
@@ -71,6 +75,16 @@ class GrowingService(ClusterService):
         self._seeds = self.ledger.url
         self._more = {**self._more, "LEDGER_REPLICAS": "1"}
 
+    def spread(self) -> None:
+        """Give each shard its part of the buckets, as an operator does."""
+        settings = {f"COINSLOT_{key}": value for key, value in self._settings("api-1").items()}
+        subprocess.run(
+            [Path(sys.executable).with_name("coinslot-ops"), "ledger", "spread"],
+            env={**os.environ, **settings},
+            check=True,
+            cwd=ROOT,
+        )
+
 
 class Growth:
     """One run."""
@@ -102,7 +116,7 @@ class Growth:
             "1. restart as a cluster of one": lambda: asyncio.to_thread(self._become_cluster),
             "2. eight empty servers join": lambda: asyncio.to_thread(self._join),
             "3. APIs and workers wait for a replica": lambda: self._restart_others(caller),
-            "4. two thirds of the slots move": lambda: asyncio.to_thread(self._move),
+            "4. coinslot-ops ledger spread": lambda: asyncio.to_thread(self._move),
         }
 
     def _become_cluster(self) -> None:
@@ -138,13 +152,8 @@ class Growth:
         self._service.wait_selling()
 
     def _move(self) -> None:
-        ledger = self._service.ledger
-        source, *targets = ledger.primaries()
-        for number, target in enumerate(targets, 1):
-            slots = range(SLOTS * number // 3, SLOTS * (number + 1) // 3)
-            ledger.move(slots, source, target)
-            ledger.wait_moved(slots, target)
-        ledger.wait_whole()
+        self._service.spread()
+        self._service.ledger.wait_whole()
 
     async def _buy(self, caller: Caller) -> None:
         while self._is_selling:
@@ -166,7 +175,7 @@ class Growth:
         shares = [len(ledger.buckets_of(server)) for server in ledger.primaries()]
         figures.kills = Counter({f"buckets of shard {number}": share for number, share in enumerate(shares, 1)})
         figures.acknowledged, figures.violations = len(states), found
-        if len(shares) != 3 or min(shares) < 15:
+        if len(shares) != 3 or min(shares) < 20:
             found.append(f"the shards have {shares} buckets")
 
 
