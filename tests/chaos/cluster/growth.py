@@ -45,6 +45,7 @@ class GrowingService(ClusterService):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, seed="growth", faults=0.0, replicas=0, hosts=3)
+        self._shop = "patient"
         self.grown = self.ledger.servers
         self.ledger = Ledger(self.grown[:1])
         self._seeds = self.ledger.url
@@ -173,7 +174,11 @@ class Growth:
         states = ledger.states([bought.payment for bought in figures.purchases])
         found += [f"{payment} is {state or 'nothing'}" for payment, state in states.items() if state != "DONE"]
         shares = [len(ledger.buckets_of(server)) for server in ledger.primaries()]
-        figures.kills = Counter({f"buckets of shard {number}": share for number, share in enumerate(shares, 1)})
+        told = {f"buckets of shard {number}": share for number, share in enumerate(shares, 1)}
+        for each in figures.disturbances:
+            during = Counter(answer.status for answer in history.answers if each.began <= answer.at <= each.ended)
+            told |= {f"answers in step {each.kind}, {status or 'lost'}": count for status, count in during.items()}
+        figures.kills = Counter(told)
         figures.acknowledged, figures.violations = len(states), found
         if len(shares) != 3 or min(shares) < 20:
             found.append(f"the shards have {shares} buckets")
