@@ -23,6 +23,7 @@ NODE_TIMEOUT_MS = 2_000
 ANSWER_WITHIN_S = 2.0
 WHOLE_WITHIN_S = 120.0
 MOVED_WITHIN_S = 60.0
+EQUAL_WITHIN_S = 10.0
 MOVING = frozenset({"success", "failed", "canceled"})
 """The states at which CLUSTER GETSLOTMIGRATIONS says that a move has ended."""
 UNSURE = frozenset({"fail", "fail?", "handshake", "noaddr"})
@@ -295,11 +296,16 @@ class Ledger:
         return dict(zip(payments, found, strict=True))
 
     def digests(self, shard: int) -> dict[str, tuple[str, str]]:
-        """Of each server of a shard its role and the digest of all that it has."""
-        return {
-            server.name: (str(server.replication().get("role", "")), str(server.says("DEBUG", "DIGEST")))
-            for server in self.of(shard)
-        }
+        """Of each server of a shard its role and the digest of all that it has. The APIs write something now and then, so when
+        they differ they are read again, for a while."""
+        give_up_at = time.monotonic() + EQUAL_WITHIN_S
+        while True:
+            found = {
+                server.name: (str(server.replication().get("role", "")), str(server.says("DEBUG", "DIGEST")))
+                for server in self.of(shard)
+            }
+            if len({digest for _, digest in found.values()}) == 1 or time.monotonic() > give_up_at:
+                return found
 
 
 @dataclass(frozen=True, slots=True)
