@@ -16,6 +16,7 @@ LONG_S = (5.0, 7.0)
 MOVE_KILL_WITHIN_S = 0.15
 """A move of a few slots takes 0.1 to 0.2 s."""
 LATE_S = 2.0
+SHARD_AWAY = "a whole shard away"
 MOVED_SLOTS = 4
 
 
@@ -47,7 +48,7 @@ class LedgerFaults:
             "new shard gets slots": self.new_shard,
             "new shard gets slots, its primary killed": self.new_shard_killed,
             "all nodes restarted": self.restart_all,
-            "a whole shard away": self.shard_away,
+            SHARD_AWAY: self.shard_away,
         }
         if len({server.host for server in self._ledger.servers}) == len(self._ledger.shards):
             self.kinds["split of a host with two primaries"] = self.split_crowded

@@ -7,29 +7,31 @@ lost, and the run fails when none is.
 
 import argparse
 import asyncio
+import contextlib
 import os
 import random
 import shutil
 import signal
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shared.ledger.keys import bucket_of
 from tests.chaos.caller import Caller
 from tests.chaos.cluster import network
-from tests.chaos.cluster.faults import LedgerFaults
+from tests.chaos.cluster.faults import SHARD_AWAY, LedgerFaults
 from tests.chaos.cluster.gaps import Disturbance, longest_gaps
 from tests.chaos.cluster.invariants import check_cluster, lost
 from tests.chaos.cluster.ledger import bucket_slots
 from tests.chaos.cluster.servers import ClusterService, running_cluster
 from tests.chaos.history import History, read_history
 from tests.chaos.run import MOST_EXECUTIONS, Chaos, Figures
-from tests.chaos.servers import SETTLE_TIMEOUT_S, answers
+from tests.chaos.servers import SETTLE_TIMEOUT_S
 
 OTHERS = network.SERVICES
 """Hosts of which one at a time is cut off, or its process killed, whatever happens to the ledger."""
@@ -45,10 +47,12 @@ class ClusterFigures(Figures):
     Attributes:
         acknowledged: answers with 200 that were looked for in the ledger after a fault.
         lost: those that it did not have, in words.
+        unready: when an API was not ready and should have been.
     """
 
     acknowledged: int = 0
     lost: list[str] = field(default_factory=list)
+    unready: list[str] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -76,6 +80,7 @@ class ClusterChaos(Chaos):
         self._seen = figures
         self._kinds = kinds
         self._looked_for: set[str] = set()
+        self._calm = asyncio.Lock()
 
     async def _kill(self) -> None:
         await asyncio.gather(self._disturb_others(), self._disturb_ledger())
@@ -93,10 +98,11 @@ class ClusterChaos(Chaos):
             self._note(kind)
             before = await asyncio.to_thread(ledger.primaries)
             began, slots = time.time(), {s: frozenset(await asyncio.to_thread(ledger.slots_of, s)) for s in before}
-            readiness = asyncio.create_task(self._watch_readiness()) if kind == "a whole shard away" else None
-            await faults.kinds[kind]()
-            if readiness:
-                readiness.cancel()
+            if kind == SHARD_AWAY:
+                async with self._calm, self._watched_readiness():
+                    await faults.kinds[kind]()
+            else:
+                await faults.kinds[kind]()
             await asyncio.to_thread(ledger.wait_whole)
             after = await asyncio.to_thread(ledger.primaries)
             self._figures.kills["failovers"] += sum(one != other for one, other in zip(before, after, strict=True))
@@ -104,16 +110,26 @@ class ClusterChaos(Chaos):
             self._seen.disturbances.append(Disturbance(kind, began, time.time(), hit))
             await self._look_for_answers()
 
+    @contextlib.asynccontextmanager
+    async def _watched_readiness(self) -> AsyncIterator[None]:
+        """While a shard is away the others sell, so a load balancer must not take the APIs away. Nothing else is disturbed."""
+        await asyncio.to_thread(self._cluster.wait_selling)
+        watching = asyncio.create_task(self._watch_readiness())
+        try:
+            yield
+        finally:
+            watching.cancel()
+
     async def _watch_readiness(self) -> None:
-        """While a shard is away the others sell, so a load balancer must not take the API away."""
         while True:
             await asyncio.sleep(0.5)
-            for name in ("api-1", "api-2"):
-                origin = self._cluster.url(name)
-                if await asyncio.to_thread(answers, origin + "/healthz") and not (
-                    await asyncio.to_thread(answers, origin + "/readyz")
-                ):
-                    self._figures.kills[f"{name} not ready while a shard was away"] += 1
+            for origin in self._cluster.origins:
+                status, body = await asyncio.to_thread(_got, origin + "/readyz")
+                self._figures.kills[f"/readyz while a shard was away: {status}"] += 1
+                if status != 200:
+                    self._seen.unready.append(
+                        f"(17) {origin} is not ready while a shard is away: {status} {body[:300]}"
+                    )
 
     async def _look_for_answers(self) -> None:
         """Every answer that was given is in the ledger, before its caller asks again and makes it anew."""
@@ -135,15 +151,18 @@ class ClusterChaos(Chaos):
             await asyncio.sleep(plan.uniform(*OTHERS_EVERY_S))
             names = names or plan.sample(OTHERS, len(OTHERS))
             host, is_cut, lasting_s = names.pop(), plan.random() < 0.5, plan.uniform(*CUT_S)
-            self._note(f"{host} {'cut' if is_cut else 'kill'}")
-            with ExitStack() as stack:
-                if is_cut:
-                    stack.enter_context(network.cut(host))
-                    await asyncio.sleep(lasting_s)
-                else:
-                    self._cluster.kill(host)
-                    await asyncio.sleep(lasting_s / 3)
-                    await asyncio.to_thread(self._cluster.start, host)
+            async with self._calm:
+                self._note(f"{host} {'cut' if is_cut else 'kill'}")
+                await self._disturb_other(host, is_cut, lasting_s)
+
+    async def _disturb_other(self, host: str, is_cut: bool, lasting_s: float) -> None:
+        if is_cut:
+            with network.cut(host):
+                await asyncio.sleep(lasting_s)
+        else:
+            self._cluster.kill(host)
+            await asyncio.sleep(lasting_s / 3)
+            await asyncio.to_thread(self._cluster.start, host)
 
     async def _end(self, caller: Caller) -> None:
         # A job that failed four times, because its worker could not read the ledger, is run again ten minutes later.
@@ -162,12 +181,27 @@ class ClusterChaos(Chaos):
         ledger = self._cluster.ledger
         ledger.wait_whole()
         digests = [ledger.digests(shard) for shard in ledger.shards]
-        found = self._seen.lost + check_cluster(history, digests, settle_timeout_s=SETTLE_TIMEOUT_S + MARGIN_S)
+        found = (
+            self._seen.lost
+            + self._seen.unready
+            + check_cluster(history, digests, settle_timeout_s=SETTLE_TIMEOUT_S + MARGIN_S)
+        )
         slots = bucket_slots()
         paid = {slots[bucket_of(payment)] for payment in history.records}
         return found + [
             f"{server.name} had no payment" for server in ledger.primaries() if not paid & {*ledger.slots_of(server)}
         ]
+
+
+def _got(url: str) -> tuple[int, str]:
+    """Status and body; 0 without an answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status, ""
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(errors="replace")
+    except OSError as error:
+        return 0, str(error)
 
 
 def run(options: argparse.Namespace, seed: int) -> ClusterFigures:
