@@ -5,7 +5,7 @@ What a server did not run, because the bucket is elsewhere, is sent again, a few
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -98,6 +98,8 @@ class LedgerServers:
             raise RedisLost(next(filter(None, map(str, found)), NO_SERVER))
         newest = max(told, key=lambda each: each.rank)
         self._nodes, self.of[:] = newest.nodes, newest.of
+        for commands in (self.commands, self.replicated):
+            commands.only = None if newest.is_cluster else commands.client(newest.of[0])
 
     async def _ask(self, url: str) -> Servers | RedisLost:
         """Over a connection of its own: others are checked by the buckets that the map has there, and may be held up."""
@@ -129,14 +131,30 @@ class LedgerCommands:
 
     Args:
         client: gives the one of a URL.
+
+    Attributes:
+        only: the client of a plain server, which has all buckets. Nothing is routed then.
     """
 
-    def __init__(self, servers: LedgerServers, client: Any) -> None:
+    def __init__(self, servers: LedgerServers, client: Callable[[str], Redis]) -> None:
         self._servers = servers
-        self._client = client
+        self.client = client
+        self.only: Redis | None = None
 
     async def call(self, *command: str | bytes | int | float) -> Any:
         """Send one command with a key of the ledger. Raises what Redis.call raises."""
+        if (only := self.only) is not None:
+            try:
+                return await only.call(*command)
+            except RedisLost:
+                self._servers.learn_soon()
+                raise
+            except RedisRefused as refused:
+                if kind_of(refused) not in NOT_RUN:
+                    raise
+        return await self._call(command)
+
+    async def _call(self, command: Command) -> Any:
         servers, bucket = self._servers, bucket_of_command(command)
         refused: RedisRefused | None = None
         asking = ""
@@ -152,7 +170,7 @@ class LedgerCommands:
             try:
                 if asking:
                     return await self._call_asking(url, command)
-                return await self._client(url).call(*command)
+                return await self.client(url).call(*command)
             except RedisRefused as error:
                 refused, asking = error, ""
                 match kind_of(error):
@@ -173,7 +191,7 @@ class LedgerCommands:
         raise RedisLost(str(refused))
 
     async def _call_asking(self, url: str, command: Command) -> Any:
-        client = self._client(url)
+        client = self.client(url)
         if isinstance(client, ReplicatedRedis):
             return await client.call(*command, is_asked=True)
         _, answer = await client.batch([("ASKING",), command])
@@ -198,7 +216,7 @@ class LedgerCommands:
             try:
                 if not url:
                     raise RedisLost(NO_SERVER)
-                found = await self._client(url).batch([commands[number] for number in numbers])
+                found = await self.client(url).batch([commands[number] for number in numbers])
             except RedisLost as lost:
                 self._servers.learn_soon()
                 found = [lost] * len(numbers)

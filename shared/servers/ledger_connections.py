@@ -16,6 +16,7 @@ from shared.ledger.servers import NO_CLUSTER, NO_SERVER, NOT_RUN, RETRY_PAUSES_S
 from shared.lua_script import Command
 from shared.servers.redis_connection import RedisConnection
 
+_ASKING: Command = ("ASKING",)
 _ASK_TIMEOUT_S = 0.5
 """Of a question for the map. Other servers can answer it as well."""
 
@@ -59,38 +60,40 @@ class LedgerConnections:
     def send(self, commands: Sequence[Command], *, bucket: int | None = None) -> list[Any]:
         """Send commands, in one write for each server. Returns their answers in the same order. In place of one that there is
         not: ResponseError where the command did not run, another RedisError where it may have run."""
-        answers: list[Any] = [None] * len(commands)
+        if self._servers is not None and not self._servers.is_cluster:
+            return self._exchange(self._of[0], commands, 0)
         buckets = [bucket_of_command(command) if bucket is None else bucket for command in commands]
-        waiting, asking = list(range(len(commands))), dict[int, str]()
+        answers: list[Any] = [None] * len(commands)
+        waiting = list(range(len(commands)))
+        asked: dict[int, str] = {}
         for pause_s in RETRY_PAUSES_S:
             time.sleep(pause_s)
             try:
                 self._learn_once()
             except RedisError as error:
-                return [error if number in waiting else answer for number, answer in enumerate(answers)]
-            groups: dict[tuple[str, bool], list[int]] = {}
-            for number in waiting:
-                is_asked = number in asking
-                groups.setdefault((asking.get(number) or self._of[buckets[number]], is_asked), []).append(number)
-            for (url, is_asked), numbers in groups.items():
+                for number in waiting:
+                    answers[number] = error
+                return answers
+            places = {number: (asked.get(number) or self._of[buckets[number]], number in asked) for number in waiting}
+            for place in dict.fromkeys(places.values()):
+                numbers = [number for number in waiting if places[number] == place]
                 sent = [commands[number] for number in numbers]
-                found = self._send(url, sent, buckets[numbers[0]], is_asked=is_asked)
+                found = self._exchange(place[0], sent, buckets[numbers[0]], is_asked=place[1])
                 for number, answer in zip(numbers, found, strict=True):
                     answers[number] = answer
-            told = {number: (asking.get(number) or self._of[buckets[number]]) for number in waiting}
-            asking = {}
-            waiting = [number for number in waiting if self._is_moved(answers[number])]
+            asked = {}
+            waiting = [number for number in waiting if _is_elsewhere(answers[number])]
+            if not waiting:
+                return answers
             for number in waiting:
-                refused, url = answers[number], told[number]
+                refused, url = answers[number], places[number][0]
                 match kind_of(refused):
                     case "MOVED":
                         self._of[buckets[number]] = named_in(refused, url)
                     case "ASK":
-                        asking[number] = named_in(refused, url)
+                        asked[number] = named_in(refused, url)
                     case "CLUSTERDOWN":
                         self._servers = None
-            if not waiting:
-                return answers
         for number in waiting:
             answers[number] = redis.ConnectionError(str(answers[number]))
         return answers
@@ -100,46 +103,48 @@ class LedgerConnections:
         for connection in self._connections.values():
             connection.close()
 
-    @staticmethod
-    def _is_moved(answer: Any) -> bool:
-        return isinstance(answer, ResponseError) and kind_of(answer) in NOT_RUN
+    def _exchange(self, url: str, commands: Sequence[Command], bucket: int, *, is_asked: bool = False) -> list[Any]:
+        """The answers of one server, once its replicas have them.
 
-    def _send(self, url: str, commands: Sequence[Command], bucket: int, *, is_asked: bool) -> list[Any]:
-        """The answers of one server."""
+        Args:
+            bucket: one that it is asked for here.
+            is_asked: another node has said ASK.
+        """
         if not url:
             self._servers = None
             return [redis.ConnectionError(NO_SERVER)] * len(commands)
-        asking: tuple[Command, ...] = (("ASKING",),) if is_asked else ()
-        written = [part for command in commands for part in (*asking, command)]
-        # The mark is of a bucket that is asked for here, too.
-        mark, wait = fence(self._replicas, bucket) or ((), ())
-        after = [*asking, mark, wait] if mark else []
-        connection = self._connection(url)
+        connection, count = self._connection(url), len(commands)
+        after = fence(self._replicas, bucket)
         try:
-            read = connection.begin([*written, *after])
-            answers = read(len(written))[len(asking) :: 1 + len(asking)]
-            if mark:
-                self._await_replicas(connection, read, answers, len(asking))
+            if is_asked:
+                answers = [connection.send((_ASKING, command))[1] for command in commands]
+                connection.send((_ASKING,) if after else ())  # for the mark
+                commands = ()
+            else:
+                answers = []
+            read = connection.begin([*commands, *after])
+            answers += read(len(commands))
+            if after:
+                self._await_replicas(connection, read, answers)
             return answers
         except RedisError as error:
             connection.close()
             self._servers = None
-            return [error] * len(commands)
+            return [error] * count
 
     def _await_replicas(
-        self, connection: RedisConnection, read: Callable[[int], list[Any]], answers: list[Any], asking: int
+        self, connection: RedisConnection, read: Callable[[int], list[Any]], answers: list[Any]
     ) -> None:
-        (marked,) = read(1 + asking)[asking:]
-        # WAIT would take its whole time.
-        found = [marked] if isinstance(marked, Exception) else [marked, *read(1)]
+        found = read(1)
+        if not isinstance(found[0], Exception):  # else WAIT would take its whole time
+            found += read(1)
         if not (lack := missing(found, self._replicas)):
             return
         connection.close()
-        is_moved = self._is_moved(marked)
-        if is_moved:
-            self._servers = None
-        # As if the connection had been lost where the server has changed: another one may have the replicas.
-        error = redis.ConnectionError(lack) if is_moved else NotReplicated(lack)
+        error: RedisError = NotReplicated(lack)
+        if _is_elsewhere(found[-1]):
+            # As if the connection had been lost: another server has the bucket, and what was written to it.
+            self._servers, error = None, redis.ConnectionError(lack)
         answers[:] = [answer if isinstance(answer, ResponseError) else error for answer in answers]
 
     def _connection(self, url: str) -> RedisConnection:
@@ -175,6 +180,10 @@ class LedgerConnections:
         if best is None:
             raise failed
         self._servers, self._of = best, list(best.of)
+
+
+def _is_elsewhere(answer: Any) -> bool:
+    return isinstance(answer, ResponseError) and kind_of(answer) in NOT_RUN
 
 
 def ask_server(url: str) -> Servers:
