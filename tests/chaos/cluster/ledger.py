@@ -74,7 +74,7 @@ class Server:
         folder.mkdir(parents=True, exist_ok=True)
         configuration = folder / "server.conf"
         configuration.write_text(
-            settings.format(port=self.port, bus_port=self.bus_port, folder=folder, timeout_ms=timeout_ms)
+            settings.format(ip=self.ip, port=self.port, bus_port=self.bus_port, folder=folder, timeout_ms=timeout_ms)
         )
         return [str(find_redis()), str(configuration)]
 
