@@ -23,7 +23,8 @@ from api.ledger_servers import LedgerServers
 from api.payment.ledger import Ledger as ApiLedger
 from api.payment.ledger_terms import Claim, Verdict
 from compose.sandbox.child import claim_port, spawn
-from tests.chaos.cluster.ledger import Ledger, Server
+from tests.chaos.cluster.ledger import Ledger
+from tests.chaos.cluster.server import Server
 
 SIZES = (1, 2, 3)
 PERIOD_US = 20_000

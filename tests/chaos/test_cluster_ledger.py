@@ -11,7 +11,8 @@ from compose.sandbox.child import Child, spawn
 from shared.ledger.keys import bucket_of, record_key
 from tests.chaos.cluster.gaps import Disturbance, longest_gaps
 from tests.chaos.cluster.invariants import lost
-from tests.chaos.cluster.ledger import COPIES, Ledger, Server, bucket_slots
+from tests.chaos.cluster.ledger import COPIES, Ledger
+from tests.chaos.cluster.server import Server, bucket_slots
 from tests.chaos.history import Answer, read_history
 from tests.chaos.servers import own_port
 

@@ -3,12 +3,13 @@
 import asyncio
 import random
 import signal
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 from tests.chaos.cluster import network
-from tests.chaos.cluster.ledger import Ledger, Server
+from tests.chaos.cluster.ledger import Ledger
+from tests.chaos.cluster.server import Server
 from tests.chaos.cluster.servers import ClusterService
 
 LONG_S = (5.0, 7.0)
@@ -16,7 +17,7 @@ LONG_S = (5.0, 7.0)
 MOVE_KILL_WITHIN_S = 0.15
 """A move of a few slots takes 0.1 to 0.2 s."""
 LATE_S = 2.0
-SHARD_AWAY = "a whole shard away"
+SHARD_AWAY, CROWDED = "a whole shard away", "split of a host with two primaries"
 MOVED_SLOTS = 4
 
 
@@ -50,13 +51,26 @@ class LedgerFaults:
             "all nodes restarted": self.restart_all,
             SHARD_AWAY: self.shard_away,
         }
-        if len({server.host for server in self._ledger.servers}) == len(self._ledger.shards):
-            self.kinds["split of a host with two primaries"] = self.split_crowded
+        self._are_crowded = len({server.host for server in self._ledger.servers}) == len(self._ledger.shards)
+        if self._are_crowded:
+            self.kinds[CROWDED] = self.split_crowded
 
-    def in_turn(self) -> Iterator[str]:
-        """Each kind once, in an order of the plan's, then all again."""
+    def in_turn(self, only: Collection[str]) -> Iterator[str]:
+        """Each kind once, in an order of the plan's, then all again.
+
+        Args:
+            only: of these kinds, when there are some.
+        """
+        kinds = [kind for kind in sorted(self.kinds) if (kind in only if only else kind != CROWDED)]
+        assert kinds, f"there is none of {only} among {sorted(self.kinds)}"
         while True:
-            yield from self._plan.sample(sorted(self.kinds), len(self.kinds))
+            yield from self._plan.sample(kinds, len(kinds))
+
+    async def heal(self) -> None:
+        """Return when the cluster is whole, and no host has two primaries."""
+        await asyncio.to_thread(self._ledger.wait_whole)
+        if self._are_crowded:
+            await asyncio.to_thread(self._ledger.bring_home)
 
     async def kill(self) -> None:
         """SIGKILL of a primary."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from shared.ledger.keys import bucket_of
-from tests.chaos.cluster.ledger import bucket_slots
+from tests.chaos.cluster.server import bucket_slots
 from tests.chaos.history import Answer
 
 AFTER_S = 3.0

@@ -3,24 +3,19 @@
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import redis
-from redis.crc import key_slot
 
-from compose.sandbox.redis_server import find_redis
-from shared.ledger.keys import PREFIXES, in_every_bucket, record_key
+from shared.ledger.keys import in_every_bucket, record_key
+from tests.chaos.cluster.server import Server, bucket_slots, nodes, span
 from tests.chaos.history import connected
 
 SLOTS = 16_384
 COPIES = 3
-NODE_TIMEOUT_MS = 2_000
-ANSWER_WITHIN_S = 2.0
 WHOLE_WITHIN_S = 120.0
 MOVED_WITHIN_S = 60.0
 EQUAL_WITHIN_S = 10.0
@@ -28,83 +23,6 @@ MOVING = frozenset({"success", "failed", "canceled"})
 """The states at which CLUSTER GETSLOTMIGRATIONS says that a move has ended."""
 UNSURE = frozenset({"fail", "fail?", "handshake", "noaddr"})
 """Of a server's flags in CLUSTER NODES."""
-_PLAIN, _CLUSTER = (Path(__file__).with_name(f"{name}.conf").read_text() for name in ("server", "cluster"))
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """One server of the cluster.
-
-    Attributes:
-        shard: counted from 0. Its servers have the same data, whichever of them is the primary.
-        copy: 0 is the primary at the start.
-        host: a name of network.NAMES, or empty.
-    """
-
-    shard: int
-    copy: int
-    ip: str
-    port: int
-    bus_port: int
-    host: str = ""
-
-    @property
-    def name(self) -> str:
-        """Of its process."""
-        return f"server-{self.shard + 1}{'abc'[self.copy]}"
-
-    @property
-    def address(self) -> str:
-        """As the cluster calls it."""
-        return f"{self.ip}:{self.port}"
-
-    def command(self, folder: Path, timeout_ms: int = NODE_TIMEOUT_MS) -> list[str]:
-        """Of its process. The folder outlives it: the server finds its data and its cluster there when it is started again.
-
-        Args:
-            timeout_ms: after it a silent server counts as failing.
-        """
-        return self._command(folder, _PLAIN + _CLUSTER, timeout_ms)
-
-    def plain_command(self, folder: Path) -> list[str]:
-        """Of a server that is in no cluster, and has no replicas."""
-        return self._command(folder, _PLAIN, 0)
-
-    def _command(self, folder: Path, settings: str, timeout_ms: int) -> list[str]:
-        folder.mkdir(parents=True, exist_ok=True)
-        configuration = folder / "server.conf"
-        configuration.write_text(
-            settings.format(ip=self.ip, port=self.port, bus_port=self.bus_port, folder=folder, timeout_ms=timeout_ms)
-        )
-        return [str(find_redis()), str(configuration)]
-
-    @contextlib.contextmanager
-    def asked(self) -> Iterator[redis.Redis]:
-        """A client of this server alone."""
-        client = redis.Redis(
-            host=self.ip,
-            port=self.port,
-            protocol=2,
-            decode_responses=True,
-            socket_timeout=ANSWER_WITHIN_S,
-            socket_connect_timeout=ANSWER_WITHIN_S,
-            retry=None,
-        )
-        with client:
-            yield client
-
-    def says(self, *command: Any) -> Any:
-        """The answer to one command; None when it does not answer."""
-        with contextlib.suppress(redis.ConnectionError, redis.TimeoutError), self.asked() as client:
-            return client.execute_command(*command)
-        return None
-
-    def replication(self) -> dict[str, Any]:
-        """INFO replication; empty when it does not answer."""
-        lost = (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError)
-        with contextlib.suppress(*lost), self.asked() as client:
-            return dict(client.info("replication"))
-        return {}
 
 
 class Ledger:
@@ -155,13 +73,9 @@ class Ledger:
         self._meet(known, servers)
         self.wait_whole()
 
-    def take_all_slots(self, server: Server) -> None:
-        """Make a cluster of one of a server that was a plain one. It has taken the slots of its keys by itself."""
-        _await(lambda: server.says("PING"), "the server does not answer")
-        own = set(self.slots_of(server))
-        free = [slot for slot in range(SLOTS) if slot not in own]
-        for start in range(0, len(free), 1000):
-            server.says("CLUSTER", "ADDSLOTS", *free[start : start + 1000])
+    def wait_answering(self, server: Server) -> None:
+        """Return when a server takes commands."""
+        _await(lambda: server.says("PING"), f"{server.name} does not answer")
 
     def leave(self, servers: Sequence[Server]) -> None:
         """Forget servers without slots. Their processes are the caller's to end, before."""
@@ -206,7 +120,7 @@ class Ledger:
         return [server for server in found if server]
 
     def lack(self) -> str:
-        """What is missing for a whole cluster; empty when every shard has one primary that two replicas follow, all servers
+        """What is missing for a whole cluster; empty when every shard has one primary that its replicas follow, all servers
         agree on the owner of each slot and find nobody failing, and no slot moves."""
         for server in self.servers:
             said = server.replication()
@@ -230,8 +144,9 @@ class Ledger:
         owners = {frozenset((node.address, node.slots) for node in found if node.slots) for found in seen}
         if len(owners) != 1:
             return "the servers do not agree on the slots"
-        if sum(span(part) for _, slots in owners.pop() for part in slots) != SLOTS:
-            return "a slot has no owner"
+        owned = {slot for _, slots in owners.pop() for part in slots for slot in span(part)}
+        if not owned.issuperset(bucket_slots()):
+            return "a bucket has no server"
         if any(self.moves(server) for server in self.servers):
             return "slots move"
         return ""
@@ -251,8 +166,16 @@ class Ledger:
     def slots_of(self, server: Server) -> list[int]:
         """All that a server owns."""
         own = next(node for node in nodes(server) if "myself" in node.flags)
-        ranges = [part.partition("-") for part in own.slots]
-        return [slot for low, _, high in ranges for slot in range(int(low), int(high or low) + 1)]
+        return [slot for part in own.slots for slot in span(part)]
+
+    def bring_home(self) -> None:
+        """Let the primaries of the beginning be the primaries, as docs/scaling.md wants it where servers share hosts."""
+        for shard in self.shards:
+            home = self.of(shard)[0]
+            if self.primary(shard) != home:
+                home.says("CLUSTER", "FAILOVER")
+                self.wait_primary(home)
+        self.wait_whole()
 
     def buckets_of(self, server: Server) -> list[int]:
         """The slots of a server that the ledger has keys in."""
@@ -306,43 +229,6 @@ class Ledger:
             }
             if len({digest for _, digest in found.values()}) == 1 or time.monotonic() > give_up_at:
                 return found
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A line of CLUSTER NODES.
-
-    Attributes:
-        slots: single ones, and ranges as ``low-high``.
-    """
-
-    id: str
-    address: str
-    flags: frozenset[str]
-    slots: tuple[str, ...]
-
-
-def nodes(server: Server) -> list[Node]:
-    """The cluster, as a server sees it; nothing when it does not answer."""
-    found = []
-    with contextlib.suppress(redis.ConnectionError, redis.TimeoutError), server.asked() as client:
-        client.set_response_callback("CLUSTER NODES", lambda text, **_: text)
-        for line in str(client.execute_command("CLUSTER NODES")).splitlines():
-            name, address, flags, *_, _link = line.split(" ")[:8]
-            slots = tuple(part for part in line.split(" ")[8:] if part and not part.startswith("["))
-            found.append(Node(name, address.partition("@")[0], frozenset(flags.split(",")), slots))
-    return found
-
-
-def bucket_slots() -> list[int]:
-    """The slot of each bucket."""
-    return [key_slot(prefix.encode()) for prefix in PREFIXES]
-
-
-def span(part: str) -> int:
-    """How many slots ``low-high`` has."""
-    low, _, high = part.partition("-")
-    return int(high or low) - int(low) + 1
 
 
 @cache

@@ -27,7 +27,7 @@ from tests.chaos.cluster import network
 from tests.chaos.cluster.faults import SHARD_AWAY, LedgerFaults
 from tests.chaos.cluster.gaps import Disturbance, longest_gaps
 from tests.chaos.cluster.invariants import check_cluster, lost
-from tests.chaos.cluster.ledger import bucket_slots
+from tests.chaos.cluster.server import bucket_slots
 from tests.chaos.cluster.servers import ClusterService, running_cluster
 from tests.chaos.history import History, read_history
 from tests.chaos.run import MOST_EXECUTIONS, Chaos, Figures
@@ -89,9 +89,7 @@ class ClusterChaos(Chaos):
         plan = random.Random(f"ledger {self._figures.seed}")
         faults = LedgerFaults(self._cluster, plan)
         ledger = self._cluster.ledger
-        for kind in faults.in_turn():
-            if self._kinds and kind not in self._kinds:
-                continue
+        for kind in faults.in_turn(self._kinds):
             await asyncio.sleep(plan.uniform(1.0, 2.0))
             if time.monotonic() > self._until:
                 return
@@ -109,6 +107,7 @@ class ClusterChaos(Chaos):
             hit = frozenset().union(*(slots[server] for server in before if server in faults.hit))
             self._seen.disturbances.append(Disturbance(kind, began, time.time(), hit))
             await self._look_for_answers()
+            await faults.heal()
 
     @contextlib.asynccontextmanager
     async def _watched_readiness(self) -> AsyncIterator[None]:
@@ -225,8 +224,10 @@ def main() -> None:
         "--grow", action="store_true", help="instead: a plain server becomes a cluster while callers buy"
     )
     parser.add_argument("--replicas", type=int, default=1, help="COINSLOT_LEDGER_REPLICAS")
-    parser.add_argument("--ledger-hosts", type=int, choices=(3, 9), default=3, help="for three shards of three servers")
-    parser.add_argument("--only", nargs="*", default=(), help="kinds of faults of the ledger")
+    parser.add_argument("--ledger-hosts", type=int, choices=(3, 9), default=9, help="for its nine servers")
+    parser.add_argument(
+        "--only", nargs="*", default=(), help="these faults of the ledger alone, by their names in the report"
+    )
     parser.add_argument("--keep", type=Path, help="folder for files and logs of a run with violations")
     options = parser.parse_args()
     # The first process of a namespace gets no signal that it has no handler for.

@@ -12,8 +12,9 @@ from pathlib import Path
 from compose.sandbox.child import spawn
 from compose.sandbox.redis_server import find_redis
 from tests.chaos.cluster import network
-from tests.chaos.cluster.ledger import COPIES, Ledger, Server
+from tests.chaos.cluster.ledger import COPIES, Ledger
 from tests.chaos.cluster.network import address, inside
+from tests.chaos.cluster.server import Server
 from tests.chaos.forks import Forks
 from tests.chaos.servers import READY_WITHIN_S, Service, answers
 from tests.chaos.shop import SHOP
