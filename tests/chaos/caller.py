@@ -108,6 +108,10 @@ class Caller:
         self._fingerprint = Fingerprinter(key)
         self._file = answers
 
+    def lead_to(self, origins: Sequence[str]) -> None:
+        """Send requests to these API processes from now on."""
+        self._origins = origins
+
     async def ask(self, bought: Purchase) -> Answer:
         """Send the request once."""
         body = bought.body or json.dumps({"message": bought.call}).encode()

@@ -42,6 +42,7 @@ _OWN = (
     "tests.workers.browser.limits",
 )
 _PR_SET_PDEATHSIG = 1
+_CLONE_NEWNET = 0x4000_0000
 
 
 class Patch(msgspec.Struct, frozen=True):
@@ -70,6 +71,7 @@ class ForkRequest(msgspec.Struct, frozen=True):
         role: ``api``, ``worker``, or a module of this folder whose `main` is run.
         log: where its output goes.
         arguments: of the module's command line.
+        namespace: the file of the network namespace that it lives in; empty for ours.
     """
 
     role: str
@@ -77,6 +79,7 @@ class ForkRequest(msgspec.Struct, frozen=True):
     log: str
     patches: tuple[Patch, ...] = ()
     arguments: tuple[str, ...] = ()
+    namespace: str = ""
 
 
 def _replaced(file: Path, patches: Sequence[Patch]) -> str:
@@ -235,12 +238,21 @@ def _fork(request: ForkRequest) -> int:
         null = os.open(os.devnull, os.O_RDONLY)
         for descriptor, copy in ((null, 0), (log, 1), (log, 2)):
             os.dup2(descriptor, copy)
+        if request.namespace:
+            _enter(request.namespace)
         become(request)
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         sys.stderr.flush()
         os._exit(1)
+
+
+def _enter(namespace: str) -> None:
+    """What os.setns does in Python 3.12."""
+    file = os.open(namespace, os.O_RDONLY | os.O_CLOEXEC)
+    if ctypes.CDLL(None, use_errno=True).setns(file, _CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), f"cannot enter {namespace}")
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -157,16 +156,22 @@ def read_settles(path: Path) -> list[SettleCall]:
     return [SettleCall(**{"ended": call["began"], **call}) for call in calls.values()]
 
 
-def read_history(folder: Path, *ledger_urls: str, **known: Any) -> History:
-    """All that a run left in its folder and in its ledger, whose primaries these are."""
-    with ExitStack() as stack:
-        # A sealed failure is binary.
-        ledgers = [
-            stack.enter_context(redis.Redis.from_url(url, decode_responses=True, encoding_errors="backslashreplace"))
-            for url in ledger_urls
-        ]
-        journal = sorted(_of_all(ledgers, JOURNAL, redis.Redis.xrange), key=lambda entry: _at(entry[0]))
-        keeps_open = any(ledger.exists(*OPEN, *JOURNAL) for ledger in ledgers)
+def connected(url: str) -> redis.Redis | redis.RedisCluster:
+    """The ledger that an address leads to: a server, or the cluster that it belongs to."""
+    # A sealed failure is binary.
+    options: Any = {"decode_responses": True, "encoding_errors": "backslashreplace"}
+    server = redis.Redis.from_url(url, **options)
+    if not server.info("cluster")["cluster_enabled"]:
+        return server
+    server.close()
+    return redis.RedisCluster.from_url(url, **options)
+
+
+def read_history(folder: Path, ledger_url: str, **known: Any) -> History:
+    """All that a run left in its folder and in its ledger."""
+    with connected(ledger_url) as ledger:
+        journal = sorted(_of_all(ledger, JOURNAL, redis.Redis.xrange), key=lambda entry: _at(entry[0]))
+        keeps_open = any(_of_all(ledger, [*OPEN, *JOURNAL], lambda pipeline, key: pipeline.exists(key), list))
         return History(
             answers=read_lines(folder / "answers.jsonl", Answer),
             transfers=read_lines(folder / "transfers.jsonl", Transfer),
@@ -174,29 +179,30 @@ def read_history(folder: Path, *ledger_urls: str, **known: Any) -> History:
             executions=read_lines(folder / "executions.jsonl", Execution),
             records={
                 key.partition(":payment:")[2]: ledger.hgetall(key)
-                for ledger in ledgers
                 for key in ledger.scan_iter(in_every_bucket("payment:*"), 1000)
             },
             journal=[_event(*entry) for entry in journal],
-            refundable=frozenset(_of_all(ledgers, REFUNDABLE, _members)),
-            open=frozenset(_of_all(ledgers, OPEN, _members)) if keeps_open else None,
+            refundable=frozenset(_of_all(ledger, REFUNDABLE, _members)),
+            open=frozenset(_of_all(ledger, OPEN, _members)) if keeps_open else None,
             now=time.time(),
             **known,
         )
 
 
-def _of_all(ledgers: Sequence[redis.Redis], keys: Sequence[str], read: Callable[[redis.Redis, str], Any]) -> list[Any]:
-    """One request to each: there are dozens of keys."""
-    found: list[Any] = []
-    for ledger in ledgers:
-        pipeline = ledger.pipeline(transaction=False)
-        for key in keys:
-            read(pipeline, key)
-        found += chain.from_iterable(pipeline.execute())
-    return found
+def _of_all(
+    ledger: redis.Redis | redis.RedisCluster,
+    keys: Sequence[str],
+    read: Callable[[Any, str], Any],
+    entries: Callable[[Any], Iterable[Any]] = chain.from_iterable,
+) -> list[Any]:
+    """One request to each server: there are dozens of keys."""
+    pipeline = ledger.pipeline(transaction=False)
+    for key in keys:
+        read(pipeline, key)
+    return list(entries(pipeline.execute()))
 
 
-def _members(ledger: redis.Redis, key: str) -> Any:
+def _members(ledger: Any, key: str) -> Any:
     return ledger.zrange(key, 0, -1)
 
 

@@ -66,3 +66,5 @@ ECHO: Endpoint = dataclasses.replace(echo.ENDPOINT, deadline_s=3, run=run)
 SLOW: Endpoint = dataclasses.replace(ECHO, name="slow", pool=Pool.CHAIN, run=run_slowly, listed=False)
 WATCH: Endpoint = dataclasses.replace(ECHO, name="watch", run=watch, subject=subject_of, listed=False)
 CATALOGUE = (ECHO, SLOW, WATCH)
+PATIENT = tuple(dataclasses.replace(endpoint, deadline_s=echo.ENDPOINT.deadline_s) for endpoint in CATALOGUE)
+"""With the shortest deadline that the product has."""

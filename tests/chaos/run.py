@@ -6,6 +6,7 @@ A seed fixes the facilitator's faults and what is planned; which of it meets whi
 
 import argparse
 import asyncio
+import itertools
 import random
 import sys
 import time
@@ -82,9 +83,11 @@ class Figures:
 class Chaos:
     """One run.
 
-    Args:
-        faults: share of the facilitator's calls that fail, until all is put right.
+    Attributes:
+        purchases_of_a_key: after so many a buyer takes another wallet. A wallet's payments are all in one bucket.
     """
+
+    purchases_of_a_key = sys.maxsize
 
     def __init__(self, service: Service, figures: Figures) -> None:
         self._service = service
@@ -134,12 +137,15 @@ class Chaos:
         await asyncio.to_thread(self._service.start, name)
 
     async def _buy(self, caller: Caller, page: str) -> None:
-        """One call after the other, with a key of the buyer's own. Those that watch, watch a page of the buyer's own."""
-        key = PrivateKey()
-        while time.monotonic() < self._until:
+        """One call after the other, with keys of the buyer's own. Those that watch, watch a page of the buyer's own."""
+        for number in itertools.count():
+            if time.monotonic() >= self._until:
+                return
+            if number % self.purchases_of_a_key == 0:
+                key, own_page = PrivateKey(), f"{page}-{number}"
             endpoint = self._plan.choices(("echo", "slow", "watch"), (4, 3, 3))[0]
             valid_s = self._plan.randint(8, 20) if self._plan.random() < SHORT_LIVED else 300
-            bought = purchase(key, valid_s=valid_s, endpoint=endpoint, subject=page)
+            bought = purchase(key, valid_s=valid_s, endpoint=endpoint, subject=own_page)
             self._figures.purchases.append(bought)
             copies = self._plan.randint(2, 4) if self._plan.random() < DUPLICATES else 1
             is_substituted, other = self._plan.random() < SUBSTITUTIONS, bought.substitute()

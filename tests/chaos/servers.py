@@ -125,7 +125,7 @@ class Service:
             self._processes[name] = spawn(called, command, self.folder).process
         else:
             log = str(self.folder / "sandbox" / "log" / f"{called}.log")
-            request = ForkRequest(module, environment, log, arguments=tuple(arguments))
+            request = ForkRequest(module, environment, log, arguments=tuple(arguments), namespace=self._namespace(name))
             self._processes[name] = Forked(self._forks.fork(request))
 
     def kill(self, name: str) -> None:
@@ -219,6 +219,10 @@ class Service:
         )
         options = ("--host", host, "--port", str(port), "--folder", str(self.folder), "--seed", seed, "--log", log)
         return ["tests.chaos.facilitator", *options, "--faults", str(self._faults)]
+
+    def _namespace(self, name: str) -> str:
+        """The file of the network namespace that a process lives in; empty for ours."""
+        return ""
 
     def _listening(self, name: str) -> tuple[str, int]:
         return "127.0.0.1", self._ports[name]

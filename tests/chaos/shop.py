@@ -28,7 +28,7 @@ PATIENCE_S = 1.0
 LIST_EVERY_MS = 200
 SHOP = "CHAOS_SHOP"
 """Of the environment: a key of CATALOGUES."""
-CATALOGUES = {"probe": probe.CATALOGUE, "render": (render_pro.ENDPOINT, web_diff.ENDPOINT)}
+CATALOGUES = {"probe": probe.CATALOGUE, "patient": probe.PATIENT, "render": (render_pro.ENDPOINT, web_diff.ENDPOINT)}
 CATALOGUE = CATALOGUES[os.environ.get(SHOP, "probe")]
 _OF_DRIVERS: dict[ModuleType, tuple[str, ...]] = {
     api.app: ("EVIDENCE_TIMEOUT_S",),

@@ -245,7 +245,7 @@ class Upgrade(Buying):
         raise AssertionError("the ledger's server is not started again")
 
     def _history(self) -> History:
-        return read_history(self._folder, *self._settings.ledger_urls, most_executions=8)
+        return read_history(self._folder, self._settings.ledger_urls[0], most_executions=8)
 
 
 def _passes_connections_on() -> bool:

@@ -1,13 +1,13 @@
-"""The pure parts of the chaos on several hosts, which needs root and takes minutes: `scripts/chaos --hosts`."""
+"""The pure parts of the chaos with the ledger on a cluster, which needs root and takes minutes: `scripts/chaos --cluster`."""
 
 from typing import Any
 
 import pytest
 
+from tests.chaos.cluster.invariants import check_cluster
 from tests.chaos.history import Answer, History, SettleCall
-from tests.chaos.hosts.invariants import check_hosts
 
-EQUAL = {"ledger-1": ("slave", "d"), "ledger-2": ("master", "d"), "ledger-3": ("slave", "d")}
+EQUAL = {"server-1a": ("slave", "d"), "server-1b": ("master", "d"), "server-1c": ("slave", "d")}
 
 
 def answer(at: float, status: int, **more: Any) -> Answer:
@@ -15,8 +15,8 @@ def answer(at: float, status: int, **more: Any) -> Answer:
 
 
 def found(history: History, digests: dict[str, tuple[str, str]] = EQUAL) -> list[str]:
-    """Of the invariants that several hosts have more."""
-    texts = check_hosts(history, [digests], settle_timeout_s=1.5)
+    """Of the invariants that a cluster has more."""
+    texts = check_cluster(history, [digests], settle_timeout_s=1.5)
     return [text for text in texts if text.startswith(("(13)", "(14)", "(15)", "(1)"))]
 
 
@@ -27,9 +27,9 @@ def found(history: History, digests: dict[str, tuple[str, str]] = EQUAL) -> list
         (History(answers=[answer(2, 200)], records={"p": {"state": "SETTLING"}}), EQUAL, 13),
         (History(answers=[answer(2, 503, charged=True), answer(9, 402)]), EQUAL, 14),
         (History(answers=[answer(2, 503, charged=True), answer(9, 503, charged=False)]), EQUAL, 14),
-        (History(), {**EQUAL, "ledger-1": ("master", "d")}, 15),
-        (History(), {**EQUAL, "ledger-2": ("slave", "d")}, 15),
-        (History(), {**EQUAL, "ledger-3": ("slave", "e")}, 15),
+        (History(), {**EQUAL, "server-1a": ("master", "d")}, 15),
+        (History(), {**EQUAL, "server-1b": ("slave", "d")}, 15),
+        (History(), {**EQUAL, "server-1c": ("slave", "e")}, 15),
     ],
 )
 def test_what_a_failover_undoes_is_found(history: History, digests: dict[str, tuple[str, str]], number: int) -> None:

@@ -1,4 +1,4 @@
-"""What holds in addition to the twelve invariants (tests/chaos/checker.py) when the ledger is on several hosts."""
+"""What holds in addition to the twelve invariants (tests/chaos/checker.py) when the ledger is a cluster."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,13 +9,13 @@ from tests.chaos.checker import check
 from tests.chaos.history import Answer, History, by_payment
 
 
-def check_hosts(
+def check_cluster(
     history: History, ledgers: Sequence[Mapping[str, tuple[str, str]]], *, settle_timeout_s: float
 ) -> list[str]:
     """All violations, with the number of their invariant.
 
     Args:
-        ledgers: of each primary and its replicas at the end, the role of each server and the digest of what it has.
+        ledgers: of each shard at the end, the role of each server and the digest of what it has.
         settle_timeout_s: after which an API process waits no longer for a settle call. When its host was cut off, the
             facilitator does not learn of it: what it then does is nobody's call any more.
     """
@@ -28,6 +28,21 @@ def check_hosts(
     found += [f"(14) {text}" for text in undone(history)]
     found += [f"(15) {text}" for digests in ledgers for text in unequal(digests)]
     return found
+
+
+def lost(states: Mapping[str, str | None], fault: str) -> list[str]:
+    """16. What was answered with 200 is in the ledger as soon as it is whole again: before its caller asks once more, and has
+    it made anew.
+
+    Args:
+        states: of the payments that were answered with 200; None where the ledger has no record.
+        fault: what happened before.
+    """
+    return [
+        f"(16) {payment} was answered with 200 and after '{fault}' it was recorded as {state or 'nothing'}"
+        for payment, state in states.items()
+        if state != "DONE"
+    ]
 
 
 def missing(history: History) -> Iterator[str]:
@@ -53,7 +68,7 @@ def undone(history: History) -> Iterator[str]:
 
 
 def unequal(digests: Mapping[str, tuple[str, str]]) -> Iterator[str]:
-    """15. At rest there is one primary for each place in COINSLOT_LEDGER_URL, and its replicas are equal to it."""
+    """15. At rest each shard has one primary, and its replicas are equal to it."""
     leads = [host for host, (role, _) in digests.items() if role == "master"]
     if len(leads) != 1:
         yield f"{len(leads)} servers are a primary: {', '.join(leads) or 'none'}"
