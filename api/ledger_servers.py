@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from api.redis_client import Redis, RedisLost, RedisRefused, ask
+from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
 from api.replicated import ReplicatedRedis
 from shared.ledger.fence import FENCES
 from shared.ledger.keys import BUCKETS, bucket_of_command
@@ -52,15 +52,14 @@ class LedgerServers:
 
     async def learn(self) -> None:
         """Ask for the map, once for all who wait for it. Raises RedisLost when no server answers."""
-        if self._learning is None or self._learning.done():
-            self._learning = asyncio.create_task(self._learn())
-        await asyncio.shield(self._learning)
+        await asyncio.shield(self.learn_soon())
 
-    def learn_soon(self) -> None:
-        """Ask for the map meanwhile."""
+    def learn_soon(self) -> "asyncio.Task[None]":
+        """Ask for the map meanwhile. Returns what ends when it is known, or raises as `learn` does."""
         if self._learning is None or self._learning.done():
             self._learning = asyncio.create_task(self._learn())
-            self._learning.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self._learning.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody need wait
+        return self._learning
 
     async def answering(self) -> dict[str, tuple[bool, int]]:
         """By the URL of each server that has buckets: whether payments can be taken with it, and how many buckets it has. "":
@@ -103,11 +102,17 @@ class LedgerServers:
 
     async def _ask(self, url: str) -> Servers | RedisLost:
         """Over a connection of its own: others are checked by the buckets that the map has there, and may be held up."""
-        client = Redis(url, timeout_s=ASK_WITHIN_S)
+        client = Redis(url)
         try:
-            told = await ask(client, asked(url))
+            async with asyncio.timeout(ASK_WITHIN_S):
+                try:
+                    told = await _answered(client, url)
+                except RedisBroken:  # as any script that is asked twice
+                    told = await _answered(client, url)
         except RedisLost as lost:
             return lost
+        except TimeoutError:
+            return RedisLost("no answer in time")
         finally:
             client.close()
         return RedisLost(NO_CLUSTER) if len(self._urls) > 1 and not told.is_cluster else told
@@ -233,3 +238,18 @@ class LedgerCommands:
             return await self.call(*command)
         except (RedisLost, RedisRefused) as error:
             return error
+
+
+async def _answered(client: Redis, url: str) -> Servers:
+    question = asked(url)
+    try:
+        commands = next(question)
+        while True:
+            answers = await client.batch(commands)
+            for answer in answers:
+                if isinstance(answer, RedisLost):
+                    raise answer
+            commands = question.send(answers)
+    except StopIteration as ended:
+        told: Servers = ended.value
+        return told

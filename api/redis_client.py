@@ -299,17 +299,6 @@ def run_check(url: str, check: Asked[T]) -> T | None:
         return None
 
 
-async def ask(redis: Redis, asked: Asked[T]) -> T:
-    """Do a check over a client. Raises RedisLost."""
-    try:
-        commands = next(asked)
-        while True:
-            commands = asked.send(await redis.batch(commands))
-    except StopIteration as ended:
-        result: T = ended.value
-        return result
-
-
 async def _result_of(check: Asked[T], connection: _Connection) -> T:
     async def answer(command: Command) -> Any:
         try:

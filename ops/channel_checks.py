@@ -29,7 +29,7 @@ def key_lacks(own: EvmRailSettings, ledger: redis.Redis | None) -> Iterator[Lack
     """What is wrong with the authorizer's key. Raises RedisError.
 
     Args:
-        ledger: its primaries; None: not looked at.
+        ledger: None: not looked at.
     """
     try:
         key = read_key(own.authorizer_key_file)

@@ -61,7 +61,7 @@ def pools(queue: redis.Redis) -> Families:
 
 
 def payments(ledger: redis.Redis) -> Families:
-    """How many payments are not at a good end, as the ledger's primaries have them."""
+    """How many payments are not at a good end, as the ledger has them."""
     family = GaugeMetricFamily("coinslot_open_payments", "Payments that are not at their end.", labels=["state"])
     counted: Counter[bytes | None] = Counter()
     listed: list[list[bytes]] = ask_each_bucket(ledger, lambda asked, bucket: asked.zrange(OPEN[bucket], 0, PAGE - 1))

@@ -46,7 +46,7 @@ def examine(settings: Settings) -> Findings:
         check = partial(_server, settings, servers.is_cluster, buckets)
         yield from redis_checks.examine(named, "ledger_url", url, check)
     if servers.is_cluster:
-        yield from _cluster(settings, servers)
+        yield from cluster_findings(settings, servers)
 
 
 def _server(settings: Settings, is_node: bool, buckets: Sequence[int], about: str, client: redis.Redis) -> Findings:
@@ -62,7 +62,8 @@ def _server(settings: Settings, is_node: bool, buckets: Sequence[int], about: st
         yield Finding(level, about, f"{found} replicas follow it, and {settings.ledger_replicas} must have every write")
 
 
-def _cluster(settings: Settings, servers: Servers) -> Findings:
+def cluster_findings(settings: Settings, servers: Servers) -> Findings:
+    """Whether all buckets have a server, and what the loss of a host would mean."""
     about, primaries = "ledger cluster", len(servers.shards)
     if homeless := servers.of.count(""):
         yield Finding("fail", about, f"{homeless} of {BUCKETS} buckets have no server: their payers are refused")

@@ -137,10 +137,13 @@ class AnswerStore:
         """The answers, with an exception in place of one that there is not."""
         answers = self._ledger.send(commands)
         # A server that was restarted, promoted or added does not know the scripts.
-        unknown = [number for number, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-        if unknown:
-            whole = [("EVAL", _TEXTS[commands[number][1]], *commands[number][2:]) for number in unknown]
-            for number, answer in zip(unknown, self._ledger.send(whole), strict=True):
+        whole = {
+            number: ("EVAL", text, *commands[number][2:])
+            for number, answer in enumerate(answers)
+            if isinstance(answer, NoScriptError) and (text := _TEXTS.get(commands[number][1]))
+        }
+        if whole:
+            for number, answer in zip(whole, self._ledger.send(list(whole.values())), strict=True):
                 answers[number] = answer
         return answers
 

@@ -48,11 +48,7 @@ REBUILD_DAYS = 90
 
 
 class Keeper:
-    """Writes what is new.
-
-    Args:
-        ledger: its primaries.
-    """
+    """Writes what is new."""
 
     def __init__(self, settings: Settings, ledger: redis.Redis, books: Books) -> None:
         self._settings = settings

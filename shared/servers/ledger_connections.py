@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import redis
 from redis.exceptions import RedisError, ResponseError
@@ -44,6 +45,7 @@ class LedgerConnections:
         self._longest_block_s = longest_block_s
         self._servers: Servers | None = None
         self._of: list[str] = []
+        self._lost = ""
         self._connections: dict[str, RedisConnection] = {}
 
     def call(self, *command: Any, bucket: int | None = None) -> Any:
@@ -60,6 +62,10 @@ class LedgerConnections:
     def send(self, commands: Sequence[Command], *, bucket: int | None = None) -> list[Any]:
         """Send commands, in one write for each server. Returns their answers in the same order. In place of one that there is
         not: ResponseError where the command did not run, another RedisError where it may have run."""
+        try:
+            self._learn_once()
+        except RedisError as error:
+            return [error] * len(commands)
         if self._servers is not None and not self._servers.is_cluster:
             return self._exchange(self._of[0], commands, 0)
         buckets = [bucket_of_command(command) if bucket is None else bucket for command in commands]
@@ -129,7 +135,7 @@ class LedgerConnections:
             return answers
         except RedisError as error:
             connection.close()
-            self._servers = None
+            self._servers, self._lost = None, urlsplit(url).netloc
             return [error] * count
 
     def _await_replicas(
@@ -162,9 +168,9 @@ class LedgerConnections:
         if self._servers is not None:
             return
         best, failed = None, redis.ConnectionError(NO_SERVER)
-        for url in dict.fromkeys((*self._urls, *self._of, *self._connections)):
-            if not url:
-                continue
+        urls = filter(None, dict.fromkeys((*self._urls, *self._of, *self._connections)))
+        # The one that was lost comes last: it may not know yet that it is cut off.
+        for url in sorted(urls, key=lambda url: urlsplit(url).netloc == self._lost):
             try:
                 found = ask_server(url)
             except RedisError as error:

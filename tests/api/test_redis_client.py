@@ -12,6 +12,7 @@ import pytest
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
 from compose.sandbox.child import ROOT
 from compose.sandbox.redis_server import start_redis
+from shared.ledger.layout import ALL, checked
 from shared.lua_script import LuaScript, read
 from tests.each import each
 from tests.time_limits import patience
@@ -211,7 +212,7 @@ async def test_an_attempt_that_is_cut_short_leaves_no_connection() -> None:
         writer.close()
 
     async with serving(silent) as url:
-        client = Redis(url, place="1 of 1", timeout_s=600)
+        client = Redis(url, check=lambda: checked(ALL, set()), timeout_s=600)
         before = asyncio.all_tasks()
         call = asyncio.create_task(client.call("PING"))
         await asked.wait()

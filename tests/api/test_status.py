@@ -168,7 +168,7 @@ async def test_the_exporter_has_the_same_numbers(installation: Installation, cle
     with redis.Redis.from_url(clean_redis) as client:
         found = {
             (sample.name.removeprefix("coinslot_status_"), *sorted(sample.labels.values())): sample.value
-            for family in calls([client])
+            for family in calls(client)
             for sample in family.samples
         }
     counts = {result: found["calls", *sorted(("echo", "base", "24h", result))] for result in RESULTS}
