@@ -240,7 +240,7 @@ def main() -> None:
     figures = run(options, random.randrange(10**6) if options.seed is None else options.seed)
     print(figures)
     if options.no_fence:
-        # "(16) <payment> was answered with 200 and …"
+        # A text begins with the number of its invariant and the payment.
         lost_payments = {text.split()[1] for text in figures.violations if text.startswith(("(13)", "(16)"))}
         print(f"without the fence {len(lost_payments)} acknowledged payments were lost")
         sys.exit(0 if lost_payments else "nothing was lost without the fence: this run proves nothing")
