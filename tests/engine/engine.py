@@ -50,8 +50,13 @@ class Engine:
 
     def remove_containers(self) -> None:
         """All of them, with those that compose does not count. Volumes stay."""
-        if names := self.containers():
-            self("rm", "-f", *names)
+        give_up_at = time.monotonic() + HEALTHY_WITHIN_S
+        while names := self.containers():
+            try:
+                self("rm", "-f", *names)
+            except AssertionError:  # podman removes none before those that depend on it
+                if time.monotonic() > give_up_at:
+                    raise
 
     def clear(self) -> None:
         """Remove everything, with what a run has left that was killed."""

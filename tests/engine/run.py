@@ -30,7 +30,7 @@ from shared.pools import Pool
 from shared.x402.networks import Rail
 from tests.chaos.caller import Caller, calling
 from tests.chaos.history import read_history
-from tests.engine.engine import Engine
+from tests.engine.engine import HEALTHY_WITHIN_S, Engine
 from tests.engine.outside import outside
 from tests.upgrade.buying import Buying
 from tests.upgrade.purchases import RAILS, WATCHES, Shop
@@ -67,6 +67,7 @@ class Proof(Buying):
             await asyncio.to_thread(self._engine.compose, "up", "-d", "--no-build", *options, *services)
             await self._healthy(*(services or SERVICES))
         self._find_apis()
+        await asyncio.to_thread(self._await_offers)
 
     async def sell_all(self) -> None:
         """Every call, and every rail."""
@@ -142,6 +143,19 @@ class Proof(Buying):
     async def _healthy(self, *services: str) -> None:
         names = [name for service in services for name in self._engine.containers(service)]
         await asyncio.to_thread(self._engine.await_healthy, *names)
+
+    def _await_offers(self) -> None:
+        """An API is healthy before it knows what its facilitators support."""
+        give_up_at = time.monotonic() + HEALTHY_WITHIN_S
+        for rail in RAILS:
+            while not self._is_offered(rail):
+                assert time.monotonic() < give_up_at, f"{rail} is not offered"
+                time.sleep(0.3)
+
+    def _is_offered(self, rail: Rail) -> bool:
+        with contextlib.suppress(OSError, CoinslotError):
+            return bool(self.shop.offer(rail))
+        return False
 
     async def _scale(self, counts: dict[str, int]) -> None:
         up = ("up", "-d", "--no-build", "--no-recreate", "--no-deps")
