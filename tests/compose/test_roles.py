@@ -98,7 +98,7 @@ warm([Pool.RENDER])
 SETTLES = {"solana", "solders", "stellar-sdk", "web3"}
 SELLS = {"faker", "jinja2", "jsonschema-rs", "lxml", "mini-racer", "phonenumberslite", "trafilatura"}
 FOREIGN = {
-    "api": SETTLES | {"dramatiq", "faker", "phonenumberslite", "trafilatura", "xrpl-py"},
+    "api": SETTLES | {"dramatiq", "faker", "mini-racer", "phonenumberslite", "trafilatura", "xrpl-py"},
     "worker": SETTLES | {"granian", "litestar", "trafilatura"},
     "worker-render": SETTLES | {"granian", "litestar"},
     "facilitator": SELLS | {"dramatiq", "web3", "xrpl-py"},
