@@ -94,9 +94,9 @@ warm([Pool.RENDER])
 """What each role's processes import: at their start, and what they load later."""
 
 SETTLES = {"solana", "solders", "stellar-sdk", "web3"}
-SELLS = {"faker", "jinja2", "jsonschema-rs", "lxml", "mini-racer", "phonenumbers", "trafilatura"}
+SELLS = {"faker", "jinja2", "jsonschema-rs", "lxml", "mini-racer", "phonenumberslite", "trafilatura"}
 FOREIGN = {
-    "api": SETTLES | {"dramatiq", "faker", "phonenumbers", "trafilatura", "xrpl-py"},
+    "api": SETTLES | {"dramatiq", "faker", "mini-racer", "phonenumberslite", "trafilatura", "xrpl-py"},
     "worker": SETTLES | {"granian", "litestar", "trafilatura"},
     "worker-render": SETTLES | {"granian", "litestar"},
     "facilitator": SELLS | {"dramatiq", "web3", "xrpl-py"},

@@ -25,11 +25,13 @@ class Engine:
         folder: of compose.yaml and here.yaml.
         program: ``podman`` or ``docker``.
         compose_command: what runs a compose file in it.
+        logs: where the containers' output is kept that are removed.
     """
 
     folder: Path
     program: str
     compose_command: Sequence[str]
+    logs: Path
 
     def __call__(self, *arguments: str) -> str:
         """Run a command of the engine and return what it prints. Raises AssertionError when it fails."""
@@ -48,13 +50,32 @@ class Engine:
 
     def remove_containers(self) -> None:
         """All of them, with those that compose does not count. Volumes stay."""
-        if names := self.containers():
-            self("rm", "-f", *names)
+        for name in self.containers():
+            with (self.logs / f"{name}.log").open("a") as file:
+                file.write(self.log(name))
+        give_up_at = time.monotonic() + HEALTHY_WITHIN_S
+        while names := self.containers():
+            try:
+                self("rm", "-f", *names)
+            except AssertionError:  # podman removes none before those that depend on it
+                if time.monotonic() > give_up_at:
+                    raise
 
     def clear(self) -> None:
         """Remove everything, with what a run has left that was killed."""
         self.remove_containers()
         self.compose("down", "-v")  # networks and volumes
+
+    def keep_bridges(self) -> None:
+        """Give the bridges of podman's networks their own addresses for good.
+
+        Before netavark 1.9 a bridge has the lowest address of what is connected to it. So it changes when a container comes or
+        goes, and for a minute the others reach nothing outside (containers/netavark#833). Docker's has one of its own.
+        """
+        if self.program == "docker":
+            return
+        for bridge in json.loads(self._run(["ip", "-j", "link", "show", "type", "bridge"])):
+            self._run(["ip", "link", "set", bridge["ifname"], "address", bridge["address"]])
 
     def inspect(self, name: str) -> dict[str, Any]:
         """All that the engine knows of a container."""
