@@ -127,6 +127,7 @@ class Growth:
         service.stop_in_order(first.name)
         service.start_server(first)
         service.ledger.wait_answering(first)
+        first.says("CLUSTER", "BUMPEPOCH")  # docs/scaling.md says why
         first.says("CONFIG", "SET", "min-replicas-to-write", 0)  # docs/scaling.md has it in the file from step 3 on
         service.wait_selling()
 
