@@ -103,7 +103,7 @@ class Growth:
             buying = [asyncio.create_task(self._buy(caller)) for _ in range(BUYERS)]
             await asyncio.sleep(BETWEEN_S)
             for name, step in self._steps(caller).items():
-                began = time.time()
+                began = self._figures.last_kill = time.time()
                 await step()
                 self._figures.disturbances.append(Disturbance(name, began, time.time(), frozenset(bucket_slots())))
                 await asyncio.sleep(BETWEEN_S)
