@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
+from api.redis_client import COMMAND_TIMEOUT_S, Redis, RedisBroken, RedisLost, RedisRefused
 from api.replicated import ReplicatedRedis
 from shared.ledger.fence import FENCES
 from shared.ledger.keys import BUCKETS, bucket_of_command
@@ -17,8 +17,8 @@ from shared.ledger.layout import Check, checked
 from shared.ledger.servers import NO_CLUSTER, NO_SERVER, NOT_RUN, RETRY_PAUSES_S, Servers, asked, kind_of, named_in
 from shared.lua_script import Command
 
-ASK_WITHIN_S = 0.5
-"""So long a server may take to say what it knows of the others."""
+ASK_WITHIN_S = (0.5, COMMAND_TIMEOUT_S)
+"""So long servers may take to say what they know of each other: longer where none has said it, as on a busy machine."""
 ASK_AGAIN_S = 0.2
 """The map is not asked for more often."""
 
@@ -91,20 +91,23 @@ class LedgerServers:
         loop = asyncio.get_running_loop()
         await asyncio.sleep(max(0.0, self._learned_at + ASK_AGAIN_S - loop.time()))
         self._learned_at = loop.time()
-        found = await asyncio.gather(*map(self._ask, dict.fromkeys((*self._urls, *self._nodes))))
-        told = [each for each in found if isinstance(each, Servers)]
-        if not told:
+        for within_s in ASK_WITHIN_S:
+            asks = (self._ask(url, within_s) for url in dict.fromkeys((*self._urls, *self._nodes)))
+            found = await asyncio.gather(*asks)
+            if told := [each for each in found if isinstance(each, Servers)]:
+                break
+        else:
             raise RedisLost(next(filter(None, map(str, found)), NO_SERVER))
         newest = max(told, key=lambda each: each.rank)
         self._nodes, self.of[:] = newest.nodes, newest.of
         for commands in (self.commands, self.replicated):
             commands.only = None if newest.is_cluster else commands.client(newest.of[0])
 
-    async def _ask(self, url: str) -> Servers | RedisLost:
+    async def _ask(self, url: str, within_s: float) -> Servers | RedisLost:
         """Over a connection of its own: others are checked by the buckets that the map has there, and may be held up."""
         client = Redis(url)
         try:
-            async with asyncio.timeout(ASK_WITHIN_S):
+            async with asyncio.timeout(within_s):
                 try:
                     told = await _answered(client, url)
                 except RedisBroken:  # as any script that is asked twice

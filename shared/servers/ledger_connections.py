@@ -4,6 +4,7 @@ connection to each server."""
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,11 +16,11 @@ from shared.ledger.keys import bucket_of_command
 from shared.ledger.layout import Check, checked
 from shared.ledger.servers import NO_CLUSTER, NO_SERVER, NOT_RUN, RETRY_PAUSES_S, Servers, asked, kind_of, named_in
 from shared.lua_script import Command
-from shared.servers.redis_connection import RedisConnection
+from shared.servers.redis_connection import COMMAND_TIMEOUT_S, RedisConnection
 
 _ASKING: Command = ("ASKING",)
-_ASK_TIMEOUT_S = 0.5
-"""Of a question for the map. Other servers can answer it as well."""
+_ASK_WITHIN_S = (0.5, COMMAND_TIMEOUT_S)
+"""So long a server may take to say what it knows of the others: longer where none has said it, as on a busy machine."""
 
 
 class NotReplicated(RedisError):
@@ -167,22 +168,22 @@ class LedgerConnections:
         """Ask for the map unless it is known. Raises RedisError when no server answers."""
         if self._servers is not None:
             return
-        best, failed = None, redis.ConnectionError(NO_SERVER)
-        urls = filter(None, dict.fromkeys((*self._urls, *self._of, *self._connections)))
+        named = filter(None, dict.fromkeys((*self._urls, *self._of, *self._connections)))
         # The one that was lost comes last: it may not know yet that it is cut off.
-        for url in sorted(urls, key=lambda url: urlsplit(url).netloc == self._lost):
+        urls = sorted(named, key=lambda url: urlsplit(url).netloc == self._lost)
+        best, failed = None, redis.ConnectionError(NO_SERVER)
+        for within_s, url in product(_ASK_WITHIN_S, urls):
+            if best is not None and (best.rank[0] or within_s == _ASK_WITHIN_S[1]):
+                break
             try:
-                found = ask_server(url)
+                found = ask_server(url, within_s)
             except RedisError as error:
                 failed = error if isinstance(error, redis.ConnectionError) else redis.ConnectionError(str(error))
                 continue
             if not found.is_cluster and len(self._urls) > 1:
                 failed = redis.ConnectionError(NO_CLUSTER)
-                continue
-            if best is None or found.rank > best.rank:
+            elif best is None or found.rank > best.rank:
                 best = found
-            if found.rank[0]:
-                break
         if best is None:
             raise failed
         self._servers, self._of = best, list(best.of)
@@ -192,9 +193,9 @@ def _is_elsewhere(answer: Any) -> bool:
     return isinstance(answer, ResponseError) and kind_of(answer) in NOT_RUN
 
 
-def ask_server(url: str) -> Servers:
+def ask_server(url: str, within_s: float = COMMAND_TIMEOUT_S) -> Servers:
     """What the server at a URL says of all. Raises RedisError."""
-    with contextlib.closing(RedisConnection(url, timeout_s=_ASK_TIMEOUT_S)) as connection:
+    with contextlib.closing(RedisConnection(url, timeout_s=within_s)) as connection:
         ask = asked(url)
         try:
             commands = next(ask)

@@ -164,7 +164,7 @@ def connected(url: str) -> redis.Redis | redis.RedisCluster:
     if not server.info("cluster")["cluster_enabled"]:
         return server
     server.close()
-    return redis.RedisCluster.from_url(url, **options)
+    return redis.RedisCluster.from_url(url, require_full_coverage=False, **options)
 
 
 def read_history(folder: Path, ledger_url: str, **known: Any) -> History:

@@ -1,9 +1,13 @@
 """The pure parts of the chaos with the ledger on a cluster, which needs root and takes minutes: `scripts/chaos --cluster`."""
 
+import os
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compose.sandbox.child import ROOT
 from tests.chaos.cluster.invariants import check_cluster
 from tests.chaos.history import Answer, History, SettleCall
 
@@ -45,3 +49,14 @@ def test_what_is_right_is_not_found() -> None:
     ]
     answers = [answer(6, 200), answer(6.5, 402), answer(9, 200)]
     assert found(History(settles=settles, answers=answers, records={"p": {"state": "DONE"}}, is_quiet=False)) == []
+
+
+def test_without_root_it_says_what_it_needs(tmp_path: Path) -> None:
+    """Before it sets anything up."""
+    (tmp_path / "id").write_text("#!/bin/sh\necho 1000\n")
+    (tmp_path / "id").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    said = subprocess.run(
+        [ROOT / "scripts" / "chaos", "--cluster"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, "needs root and iproute2" in said.stderr) == (2, True)

@@ -115,3 +115,8 @@ def test_the_longest_gap_is_that_of_the_payers_who_were_hit() -> None:
     answers.append(Answer(payment=hit, call="", fingerprint="", valid_before=0, sent=12, at=12, status=503))
     disturbance = Disturbance("kill", 10.0, 15.0, frozenset({hit_slot}))
     assert list(longest_gaps([disturbance], answers)) == ["  kill (1 times): 4.0; 0.5"]
+    everybody, nobody = (Disturbance(kind, 10.0, 15.0, frozenset(hit)) for kind, hit in (("a", slots), ("b", ())))
+    assert list(longest_gaps([everybody, nobody], answers)) == [
+        "  a (1 times): 0.5; nobody",
+        "  b (1 times): nobody; 0.5",
+    ]

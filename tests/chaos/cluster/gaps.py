@@ -34,9 +34,27 @@ def longest_gaps(disturbances: Sequence[Disturbance], answers: Sequence[Answer])
     served = sorted((answer.at, slots[bucket_of(answer.payment)]) for answer in answers if answer.status == 200)
     for kind in sorted({each.kind for each in disturbances}):
         those = [each for each in disturbances if each.kind == kind]
-        hit = max(_gap(each, [at for at, slot in served if slot in each.hit]) for each in those)
-        others = max(_gap(each, [at for at, slot in served if slot not in each.hit]) for each in those)
-        yield f"  {kind} ({len(those)} times): {hit:.1f}; {others:.1f}"
+        longest = (
+            max(
+                (
+                    _gap(each, [at for at, slot in served if (slot in each.hit) is is_hit])
+                    for each in those
+                    if some(each)
+                ),
+                default=None,
+            )
+            for is_hit, some in ((True, _hits_some), (False, _spares_some))
+        )
+        said = "; ".join("nobody" if gap is None else f"{gap:.1f}" for gap in longest)
+        yield f"  {kind} ({len(those)} times): {said}"
+
+
+def _hits_some(disturbance: Disturbance) -> bool:
+    return not disturbance.hit.isdisjoint(bucket_slots())
+
+
+def _spares_some(disturbance: Disturbance) -> bool:
+    return not disturbance.hit.issuperset(bucket_slots())
 
 
 def _gap(disturbance: Disturbance, moments: Sequence[float]) -> float:

@@ -103,7 +103,7 @@ class Growth:
             buying = [asyncio.create_task(self._buy(caller)) for _ in range(BUYERS)]
             await asyncio.sleep(BETWEEN_S)
             for name, step in self._steps(caller).items():
-                began = time.time()
+                began = self._figures.last_kill = time.time()
                 await step()
                 self._figures.disturbances.append(Disturbance(name, began, time.time(), frozenset(bucket_slots())))
                 await asyncio.sleep(BETWEEN_S)
@@ -127,6 +127,7 @@ class Growth:
         service.stop_in_order(first.name)
         service.start_server(first)
         service.ledger.wait_answering(first)
+        first.says("CLUSTER", "BUMPEPOCH")  # docs/scaling.md says why
         first.says("CONFIG", "SET", "min-replicas-to-write", 0)  # docs/scaling.md has it in the file from step 3 on
         service.wait_selling()
 
