@@ -7,7 +7,7 @@ not run. A lost connection does not.
 """
 
 import binascii
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -76,6 +76,12 @@ def asked(url: str) -> Generator[Sequence[Command], Sequence[Any], Servers]:
     slots, info = yield (("CLUSTER", "SLOTS"), ("CLUSTER", "INFO"))
     if isinstance(slots, Exception) or isinstance(info, Exception):
         return plain(url)  # "This instance has cluster support disabled", or it does not know the command
+    told = dict(line.split(":", 1) for line in _text(info).splitlines() if ":" in line)
+    if not slots and int(
+        told["cluster_slots_assigned"]
+    ):  # Valkey 9.1 keeps the "none" that it answered while it loaded
+        (shards_answer,) = yield (("CLUSTER", "SHARDS"),)
+        slots = [] if isinstance(shards_answer, Exception) else [*_slots(shards_answer, url)]
     of = [""] * BUCKETS
     shards: dict[str, tuple[str, ...]] = {}
     for first, last, *servers in slots:
@@ -84,10 +90,22 @@ def asked(url: str) -> Generator[Sequence[Command], Sequence[Any], Servers]:
         for bucket, slot in enumerate(SLOT):
             if first <= slot <= last:
                 of[bucket] = urls[0]
-    told = dict(line.split(":", 1) for line in _text(info).splitlines() if ":" in line)
     return Servers(
         tuple(of), tuple(shards.values()), (told["cluster_state"] == "ok", int(told["cluster_current_epoch"]))
     )
+
+
+def _slots(shards: Sequence[Any], url: str) -> Iterator[tuple[Any, ...]]:
+    """What CLUSTER SLOTS says, from the answer to CLUSTER SHARDS."""
+    port = "tls-port" if url.startswith("rediss:") else "port"
+    for ranges, nodes in ((shard["slots"], shard["nodes"]) for shard in map(_pairs, shards)):
+        found = sorted(map(_pairs, nodes), key=lambda node: (node["health"] != b"online", node["role"] != b"master"))
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            yield first, last, *((node["endpoint"], node[port]) for node in found)
+
+
+def _pairs(flat: Sequence[Any]) -> dict[str, Any]:
+    return dict(zip(map(_text, flat[::2]), flat[1::2], strict=True))
 
 
 def kind_of(refused: Exception) -> str:

@@ -16,11 +16,12 @@ from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
 from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import BUCKETS, PREFIXES, bucket_of
-from shared.ledger.servers import NO_CLUSTER, SLOT
+from shared.ledger.servers import NO_CLUSTER, SLOT, asked
 from shared.outcome import Ok
 from shared.servers.ledger_connections import LedgerConnections, NotReplicated
 from shared.servers.ledger_servers import ledger_client, run_check
 from shared.servers.ledger_start import WrongLedger, refuse_wrong_ledger
+from shared.servers.redis_connection import RedisConnection
 from shared.settings.service import Settings
 from tests.api.payment.test_ledger import RECEIPT, SEALER, a_claim
 from tests.time_limits import patience
@@ -261,3 +262,20 @@ async def test_a_break_while_the_map_is_asked_for_is_no_answer(
     await servers.learn()
     servers.close()
     assert (breaks, len(set(servers.of)) >= 3, servers.commands.only) == (0, True, None)
+
+
+def test_a_node_that_keeps_an_old_none_is_asked_for_its_shards(cluster: RedisCluster) -> None:
+    """Valkey 9.1 answers CLUSTER SLOTS with what it said while it loaded, until the cluster changes."""
+    url = cluster.urls[0]
+    with contextlib.closing(RedisConnection(url)) as connection:
+        maps = []
+        for forget in (False, True):
+            question = asked(url)
+            answers = connection.send(next(question))
+            if forget:
+                answers = connection.send(question.send([[], answers[1]]))
+            with pytest.raises(StopIteration) as ended:
+                question.send(answers)
+            maps.append(ended.value.value)
+    assert maps[0].of == maps[1].of
+    assert set(maps[0].nodes) == set(maps[1].nodes)
