@@ -16,6 +16,8 @@ from jobs.prompt_injection_scan.endpoint import ENDPOINT as SCAN
 from shared.queue.replies import Cost
 from tests.api.paying import Payer
 
+NOTHING_S = 1e-9
+"""Sums of slices differ from the whole by less."""
 SIZE = 48 * 1024
 SMALL = 100
 
@@ -55,14 +57,14 @@ class World:
                 first.setdefault(work.payer, work)
             for work in first.values():
                 self.left[work] -= slice_s / len(first) / self.slowness
-            for work in [work for work, left_s in self.left.items() if left_s <= 0 or work.late_at <= self.now]:
+            for work in [work for work, left_s in self.left.items() if left_s <= NOTHING_S or work.late_at <= self.now]:
                 self._end(work, self.left.pop(work))
 
     def _end(self, work: Work, left_s: float) -> None:
         self.backlog.remove(work)
         ran_s = work.cost_s - left_s
-        self.backlog.measured(Cost(ran_s * self.slowness, ran_s * (self.slowness - 1), left_s <= 0))
-        if left_s <= 0:
+        self.backlog.measured(Cost(ran_s * self.slowness, ran_s * (self.slowness - 1), left_s <= NOTHING_S))
+        if left_s <= NOTHING_S:
             self.answered.append(work.late_at - self.now)
         else:
             self.late.append(work)

@@ -44,8 +44,8 @@ PLANTED: dict[str, Bug] = {
     ),
     "two claim at once": Bug(
         "facilitator/claimer/ledger.py",
-        "return bool(self._first.call(*TAKE_LEASE",
-        "return True or bool(self._first.call(*TAKE_LEASE",
+        "return bool(self._ledger.call(*TAKE_LEASE",
+        "return True or bool(self._ledger.call(*TAKE_LEASE",
     ),
     "the ledger forgets at a restart": Bug("", "", ""),
     "a voucher pays two requests": Bug(
