@@ -15,8 +15,10 @@ taken in time, 61 of 108 calls were late when a machine became busy (measured: e
 
 import math
 import time
-from collections.abc import Callable
+from bisect import bisect
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from shared.endpoint import Endpoint
 from shared.queue.replies import Cost
@@ -60,7 +62,7 @@ class Backlog:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._works: set[Work] = set()
+        self._works: dict[Work, None] = {}  # in the order in which they came, in which a payer's are worked on
         self._costs: dict[str, dict[int, tuple[float, int]]] = {}
         self._taken_s = self._waited_s = 0.0
         self._measured_at = -math.inf
@@ -94,15 +96,19 @@ class Backlog:
         """
         now = self._clock()
         scale *= self._slowness()
-        shares = self._shares()
-        before_s = shares.get(work.payer, (0.0, 0.0))[0]
-        own_s = before_s + work.cost_s
-        shares[work.payer] = own_s, work.late_at
-        late_s = _done_after(own_s, shares) * scale - (work.late_at - now) * FOR_NEW
-        for payer, (share_s, late_at) in shares.items():
-            # Who has less work than this payer had before is done before that.
-            if payer != work.payer and share_s > before_s:
-                late_s = max(late_s, _done_after(share_s, shares) * scale - (late_at - now) * FOR_OTHERS)
+        shares: dict[str, float] = {}
+        for known in self._works:
+            shares[known.payer] = shares.get(known.payer, 0.0) + known.cost_s
+        before_s = shares.get(work.payer, 0.0)
+        shares[work.payer] = before_s + work.cost_s
+        done_after = _done_after(shares.values())
+        late_s = done_after(shares[work.payer]) * scale - (work.late_at - now) * FOR_NEW
+        ahead: dict[str, float] = {}
+        for known in self._works:  # each: a payer's first call may be the one that would be late
+            ahead[known.payer] = own_s = ahead.get(known.payer, 0.0) + known.cost_s
+            # What has less work ahead than this payer had before is done before that.
+            if known.payer != work.payer and own_s > before_s:
+                late_s = max(late_s, done_after(own_s) * scale - (known.late_at - now) * FOR_OTHERS)
         return max(0.0, late_s)
 
     def retry_after_s(self, work: Work, *, scale: float) -> int:
@@ -112,11 +118,11 @@ class Backlog:
 
     def add(self, work: Work) -> None:
         """It is in flight."""
-        self._works.add(work)
+        self._works[work] = None
 
     def remove(self, work: Work) -> None:
         """It is answered."""
-        self._works.discard(work)
+        self._works.pop(work, None)
 
     def _slowness(self) -> float:
         """How many times longer than on a machine that does nothing else calls take now."""
@@ -129,14 +135,6 @@ class Backlog:
     def _is_unmeasured(self) -> bool:
         return self._clock() - self._measured_at > MEASURED_FOR_S
 
-    def _shares(self) -> dict[str, tuple[float, float]]:
-        """By payer: the seconds of its work, and when the last of it would be late."""
-        shares: dict[str, tuple[float, float]] = {}
-        for work in self._works:
-            share_s, late_at = shares.get(work.payer, (0.0, 0.0))
-            shares[work.payer] = share_s + work.cost_s, max(late_at, work.late_at)
-        return shares
-
     def _cost_s(self, endpoint: Endpoint, size: int) -> float:
         costs, wanted = self._costs.get(endpoint.name, {}), _class_of(size)
         if not costs:
@@ -146,9 +144,16 @@ class Backlog:
         return min(costs[nearest][0] * growth, endpoint.child_limit_s)
 
 
-def _done_after(own_s: float, shares: dict[str, tuple[float, float]]) -> float:
-    """Seconds until so much work of one payer is done, where all have equal shares."""
-    return sum(min(own_s, share_s) for share_s, _ in shares.values())
+def _done_after(shares: Iterable[float]) -> Callable[[float], float]:
+    """Gives the seconds until so much work of one payer is done, where all have equal shares."""
+    ordered = sorted(shares)
+    sums = [0.0, *accumulate(ordered)]
+
+    def done_after(own_s: float) -> float:
+        smaller = bisect(ordered, own_s)
+        return sums[smaller] + own_s * (len(ordered) - smaller)
+
+    return done_after
 
 
 def _class_of(size: int) -> int:

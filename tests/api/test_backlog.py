@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from api.backlog import Backlog, Work
@@ -95,10 +95,10 @@ def test_a_burst_on_a_machine_that_is_busy_by_now(cost_s: float, slowness: float
     assert (len(world.answered), world.late) == (taken, [])
 
 
+@example(cost_s=0.2, slowness=1.0)  # a payer's first call was late, because only the deadline of the last was looked at
 @given(st.floats(0.02, 0.25), st.floats(1.0, 10.0))
 def test_a_machine_that_becomes_busy(cost_s: float, slowness: float) -> None:
-    """Three slow calls, in time or late, are enough: of those that are taken after them, one at most is late. In one of 75 such
-    worlds one of some 110 calls was, by less than half a second."""
+    """Three slow calls, in time or late, are enough: of those that are taken after them, none is late."""
     world = World(cost_s)
     payers = [str(number) for number in range(12)]
 
@@ -119,7 +119,7 @@ def test_a_machine_that_becomes_busy(cost_s: float, slowness: float) -> None:
     early = {*world.late, *world.left}
     flood(2 * SCAN.deadline_s)
     world.go_on(SCAN.deadline_s)
-    assert len(set(world.late) - early) <= 1
+    assert set(world.late) <= early
 
 
 def test_a_light_payer_is_taken_beside_a_heavy_one() -> None:

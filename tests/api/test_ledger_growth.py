@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,14 @@ async def test_a_lone_server_grows_while_it_sells(
 ) -> None:
     """Given callers who buy all the time, then each payment is answered, a 503 says to send it again, nothing is settled twice,
     and no answer changes."""
+    statuses: Counter[int] = Counter()
     answered: list[tuple[dict[str, str], bytes]] = []
     is_over = False
 
     async def buy(headers: dict[str, str]) -> bytes:
         while True:
             answer = await shop.post(PATH, headers=headers)
+            statuses[answer.status_code] += 1
             if answer.status_code == 200:
                 return answer.content
             assert (answer.status_code, answer.json()["retryWithSamePayment"]) == (503, True), answer.text
@@ -70,6 +73,7 @@ async def test_a_lone_server_grows_while_it_sells(
     cluster.kill(0)
     await asyncio.to_thread(cluster.restart, 0)
     await more(20)
+    refused = statuses[503]
     for number in (1, 2):
         assert await asyncio.to_thread(cluster.add) == number
         await asyncio.to_thread(cluster.meet, number)
@@ -79,6 +83,7 @@ async def test_a_lone_server_grows_while_it_sells(
     is_over = True
     await buyers
 
+    assert statuses[503] <= refused + 1  # of 42 moves one, on a busy machine, was seen to cost a call its first answer
     assert capsys.readouterr().out.count("has 21 of 64") == 2
     assert [await buy(headers) for headers, _ in answered] == [content for _, content in answered]
     assert len(facilitator.settles) == len(answered)

@@ -109,8 +109,9 @@ PIECES = st.sampled_from(
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(PIECES, min_size=1, max_size=8).map("".join))
 def test_work_grows_with_the_text_and_no_faster(unit: str) -> None:
-    """Whatever pattern is repeated. Where the last repetition is cut can double the work; the square would be 16 times."""
-    assert _steps(_text(unit, 2000)) <= 10 * _steps(_text(unit, 500)) + 2000
+    """Whatever pattern is repeated. Whole, because a last one that is cut can double the work of both."""
+    count = 500 // len(unit) + 1
+    assert _steps(unit * 4 * count) <= 5 * _steps(unit * count) + 2000
 
 
 @pytest.mark.parametrize(

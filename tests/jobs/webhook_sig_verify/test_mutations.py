@@ -96,7 +96,7 @@ def test_another_signature(name: str, position: int, sign: str) -> None:
     signature = delivery["signature"]
     changed = _with(signature, position, sign)
     if name == "generic base64":
-        is_same = changed.translate(str.maketrans("-_", "+/")).rstrip(" =") == signature.rstrip("=")
+        is_same = changed.translate(str.maketrans("-_", "+/")).rstrip().rstrip("=") == signature.rstrip("=")
     else:
         is_same = changed.lower() == signature.lower()
     if not is_same:
