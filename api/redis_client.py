@@ -204,8 +204,10 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def send(self, command: tuple[str | bytes | int | float, ...], awaiting: Awaiting) -> None:
-        if self._transport is None or self.is_lost:
-            awaiting.set_exception(RedisLost("not connected"))
+        if (
+            self._transport is None or self.is_lost
+        ):  # lost since its caller got it: nothing ran, and a new one may get through
+            awaiting.set_exception(RedisBroken("not connected"))
             return
         self._waiting.append(awaiting)
         if self._check_timer is None:

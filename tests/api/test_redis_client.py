@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.redis_client import Redis, RedisLost, RedisRefused, Script
+from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused, Script, _open
 from compose.sandbox.child import ROOT
 from compose.sandbox.redis_server import start_redis
 from shared.ledger.layout import ALL, checked
@@ -159,6 +159,22 @@ async def test_a_broken_answer_ends_the_connection(sent: bytes) -> None:
         second = (await asyncio.gather(client.call("ECHO", "mine"), return_exceptions=True))[0]
         assert second == b"PONG" or isinstance(second, RedisLost)
         client.close()
+
+
+async def test_a_connection_that_is_lost_before_its_first_command_is_broken() -> None:
+    """On a busy machine it is, between its opening and its check. So a script that may be sent again is, over a new one."""
+
+    async def leaving(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with serving(leaving) as url:
+        connection = await _open(url, None, 1.0)
+        while not connection.is_lost:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        answer: asyncio.Future[object] = connection.loop.create_future()
+        connection.send(("PING",), answer)
+        with pytest.raises(RedisBroken):
+            await answer
 
 
 async def test_nobody_there_is_lost_at_once() -> None:
