@@ -78,10 +78,17 @@ class ChannelBuyer:
         return max((int(call.payload["voucher"]["maxClaimableAmount"]) for call in self.calls), default=0)
 
     def leave(self) -> None:
-        """Announce a withdrawal of everything that is left."""
-        balance, claimed = self.on_chain()
-        self._transact(INITIATE, ("uint128", balance - claimed))
-        self.is_leaving = True
+        """Announce a withdrawal of everything that is left. A claim in the meantime makes it less."""
+        state = self.on_chain()
+        while not self.is_leaving:
+            balance, claimed = state
+            try:
+                self._transact(INITIATE, ("uint128", balance - claimed))
+                self.is_leaving = True
+            except AssertionError:
+                if (now := self.on_chain()) == state:
+                    raise
+                state = now
 
     def is_served(self) -> bool:
         """Whether one more voucher is taken, without a deposit."""
