@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 from coincurve import PrivateKey
 
+from api.payment.cost_limit import LOWERED_AT
 from jobs.catalogue import BY_NAME
 from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm
@@ -88,6 +89,8 @@ def test_a_base_fee_of_a_gwei_takes_the_cheapest_calls_off_base_and_passes_by_it
             assert (level, "echo, chain/chain-id" in said) == ("warn", True)
             of_base = {name: value for name, labels, value in told(service) if labels == {"rail": "base"}}
             assert of_base["coinslot_calls_too_cheap"] == 2
-            assert of_base["coinslot_settlement_cost"] * 2 == of_base["coinslot_least_price"] > 0.001
+            least, cost = of_base["coinslot_least_price"], of_base["coinslot_settlement_cost"]
+            assert least > 0.001
+            assert LOWERED_AT < cost * 2 / least <= 1  # a little less gas does not lower the least price
         until(lambda: networks(ECHO) == every)
         assert shop.post(ECHO, headers=later).status_code == 200
