@@ -91,6 +91,7 @@ LOOK_UPS: Mapping[tuple[NewPayment, bool], LookUp] = {
     (NewPayment.CALL_REFUSED, True): LookUp.PEEK,
     # Without a slot in the pool, nothing can be run, and so nothing is settled.
     (NewPayment.PAYMENT_REFUSED, False): LookUp.PEEK,
+    (NewPayment.RAIL_DOWN, False): LookUp.PEEK,
     (NewPayment.CALL_REFUSED, False): LookUp.PEEK,
 }
 """How to look up a payment, by what the checks say and by whether its call has a slot. A call without one is never admitted."""

@@ -308,6 +308,26 @@ async def test_a_channel_that_nobody_opened_pays_nothing(buyer: Buyer) -> None:
     assert (await buyer.send(buyer.payer.voucher(6_000))).status_code == 200
 
 
+async def test_a_voucher_is_not_refused_for_good_before_the_terms_are_known(
+    buyer: Buyer, paid_calls: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a process that has just started beside the one whose offer is paid, then the same voucher pays when both know it.
+    A call that is answered already is answered by either."""
+    await buyer.open()
+    answered, voucher = buyer.payer.voucher(2_000), buyer.payer.voucher(3_000)
+    first = await buyer.send(answered)
+    health = paid_calls[ECHO]._gate._priced[-1][1].health
+    with monkeypatch.context() as patched:
+        health.heed({})
+        patched.setattr(health, "heed", lambda terms: None)
+        refused = await buyer.send(voucher)
+        assert (refused.status_code, refused.json()["reason"], refused.json()["charged"]) == (503, "rail_down", False)
+        assert (await buyer.send(answered)).content == first.content
+    while (answer := await buyer.send(voucher)).status_code == 503:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    assert answer.status_code == 200
+
+
 async def test_no_voucher_is_taken_while_nobody_watches_the_chain(buyer: Buyer, shop: httpx.AsyncClient) -> None:
     """The payer could have withdrawn everything. `exact` is sold on."""
     await buyer.open()

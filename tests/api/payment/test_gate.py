@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.causes import Cause
+from api.errors import Problem
 from api.http import Answer, respond
 from api.payment.binding import Binder
 from api.payment.channel_watch import channel_rail
@@ -247,6 +249,19 @@ def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
     says(bound, "G")
     earlier = gate.match(accepts())
     assert (earlier.offer.extra["feePayer"], earlier.is_current) == ("F", False)
+    assert isinstance(gate.unmatched(earlier), PaymentRefused)
+
+
+def test_what_another_process_offers_already_may_come_again(rails: Any, bound: ConfiguredRail) -> None:
+    """Given a process that its facilitator has told nothing yet, then a payment for the offer of another one is not refused for
+    good."""
+    gate = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    ours = gate.listing.offers[1]
+    offer = msgspec.structs.replace(ours, extra={**ours.extra, "feePayer": "F", "memo": "m"})
+    found = gate.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
+    refusal = gate.unmatched(found)
+    assert isinstance(refusal, Problem)
+    assert (found.is_current, refusal.cause, refusal.charged) == (False, Cause.RAIL_DOWN, False)
 
 
 def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) -> None:
