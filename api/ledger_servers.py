@@ -5,9 +5,11 @@ What a server did not run, because the bucket is elsewhere, is sent again, a few
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from api.redis_client import COMMAND_TIMEOUT_S, Redis, RedisBroken, RedisLost, RedisRefused
 from api.replicated import ReplicatedRedis
@@ -16,6 +18,10 @@ from shared.ledger.keys import BUCKETS, bucket_of_command
 from shared.ledger.layout import Check, checked
 from shared.ledger.servers import NO_CLUSTER, NO_SERVER, NOT_RUN, RETRY_PAUSES_S, Servers, asked, kind_of, named_in
 from shared.lua_script import Command
+
+log = logging.getLogger(__name__)
+
+_Told = TypeVar("_Told")
 
 ASK_WITHIN_S = (0.5, COMMAND_TIMEOUT_S)
 """So long servers may take to say what they know of each other: longer where none has said it, as on a busy machine."""
@@ -53,6 +59,12 @@ class LedgerServers:
     async def learn(self) -> None:
         """Ask for the map, once for all who wait for it. Raises RedisLost when no server answers."""
         await asyncio.shield(self.learn_soon())
+
+    async def move(self, bucket: int, url: str) -> None:
+        """Note that a bucket has moved to this server. Raises RedisLost when what was in it is not there."""
+        if url in self._clients.keys() | self._replicated.keys() and (why := await self._refusal(url, [bucket])):
+            raise RedisLost(why)
+        self.of[bucket] = url
 
     def learn_soon(self) -> "asyncio.Task[None]":
         """Ask for the map meanwhile. Returns what ends when it is known, or raises as `learn` does."""
@@ -99,7 +111,17 @@ class LedgerServers:
         else:
             raise RedisLost(next(filter(None, map(str, found)), NO_SERVER))
         newest = max(told, key=lambda each: each.rank)
-        self._nodes, self.of[:] = newest.nodes, newest.of
+        gained: dict[str, list[int]] = {}
+        for bucket, url in enumerate(newest.of):
+            if url != self.of[bucket] and url in self._clients.keys() | self._replicated.keys():
+                gained.setdefault(url, []).append(bucket)
+        of = list(newest.of)
+        for (url, buckets), why in zip(gained.items(), await self._refusals(gained), strict=True):
+            if why:
+                log.error("the ledger's %s is not used for buckets that have come to it: %s", urlsplit(url).netloc, why)
+                for bucket in buckets:
+                    of[bucket] = ""
+        self._nodes, self.of[:] = newest.nodes, of
         for commands in (self.commands, self.replicated):
             commands.only = None if newest.is_cluster else commands.client(newest.of[0])
 
@@ -109,9 +131,9 @@ class LedgerServers:
         try:
             async with asyncio.timeout(within_s):
                 try:
-                    told = await _answered(client, url)
+                    told = await _answered(client, asked(url))
                 except RedisBroken:  # as any script that is asked twice
-                    told = await _answered(client, url)
+                    told = await _answered(client, asked(url))
         except RedisLost as lost:
             return lost
         except TimeoutError:
@@ -119,6 +141,17 @@ class LedgerServers:
         finally:
             client.close()
         return RedisLost(NO_CLUSTER) if len(self._urls) > 1 and not told.is_cluster else told
+
+    async def _refusals(self, gained: dict[str, list[int]]) -> list[str]:
+        """Why servers may not be used for these buckets. They were not checked when the connections there were opened."""
+        return await asyncio.gather(*(self._refusal(url, buckets) for url, buckets in gained.items()))
+
+    async def _refusal(self, url: str, buckets: list[int]) -> str:
+        try:
+            async with asyncio.timeout(ASK_WITHIN_S[0]):
+                return await _answered(self._client(url), checked(buckets, self._known))
+        except (RedisLost, TimeoutError) as error:
+            return str(error) or "no answer in time"
 
     def _client(self, url: str) -> Redis:
         if url not in self._clients:
@@ -183,7 +216,7 @@ class LedgerCommands:
                 refused, asking = error, ""
                 match kind_of(error):
                     case "MOVED":
-                        servers.of[bucket] = named_in(error, url)
+                        await servers.move(bucket, named_in(error, url))
                         servers.learn_soon()
                     case "ASK":
                         asking = named_in(error, url)
@@ -243,8 +276,7 @@ class LedgerCommands:
             return error
 
 
-async def _answered(client: Redis, url: str) -> Servers:
-    question = asked(url)
+async def _answered(client: Redis, question: Generator[Sequence[Command], Sequence[Any], _Told]) -> _Told:
     try:
         commands = next(question)
         while True:
@@ -254,5 +286,5 @@ async def _answered(client: Redis, url: str) -> Servers:
                     raise answer
             commands = question.send(answers)
     except StopIteration as ended:
-        told: Servers = ended.value
+        told: _Told = ended.value
         return told

@@ -2,10 +2,11 @@
 connection to each server."""
 
 import contextlib
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import redis
@@ -18,6 +19,9 @@ from shared.ledger.servers import NO_CLUSTER, NO_SERVER, NOT_RUN, RETRY_PAUSES_S
 from shared.lua_script import Command
 from shared.servers.redis_connection import COMMAND_TIMEOUT_S, RedisConnection
 
+log = logging.getLogger(__name__)
+
+_Told = TypeVar("_Told")
 _ASKING: Command = ("ASKING",)
 _ASK_WITHIN_S = (0.5, COMMAND_TIMEOUT_S)
 """So long a server may take to say what it knows of the others: longer where none has said it, as on a busy machine."""
@@ -96,7 +100,7 @@ class LedgerConnections:
                 refused, url = answers[number], places[number][0]
                 match kind_of(refused):
                     case "MOVED":
-                        self._of[buckets[number]] = named_in(refused, url)
+                        self._place(named_in(refused, url), [buckets[number]])
                     case "ASK":
                         asked[number] = named_in(refused, url)
                     case "CLUSTERDOWN":
@@ -186,7 +190,28 @@ class LedgerConnections:
                 best = found
         if best is None:
             raise failed
-        self._servers, self._of = best, list(best.of)
+        self._servers, before = best, self._of or list(best.of)
+        self._of = [url if url == best.of[bucket] else "" for bucket, url in enumerate(before)]
+        moved: dict[str, list[int]] = {}
+        for bucket, url in enumerate(best.of):
+            if url != self._of[bucket]:
+                moved.setdefault(url, []).append(bucket)
+        for url, buckets in moved.items():
+            self._place(url, buckets)
+
+    def _place(self, url: str, buckets: list[int]) -> None:
+        """Note that a server has these buckets, unless what was in them is not there. Those that come to a server with an open
+        connection were not checked when it was opened."""
+        why = ""
+        if url in self._connections:
+            try:
+                why = _answered(self._connections[url], checked(buckets, self._known))
+            except RedisError as error:
+                why = str(error)
+        if why:
+            log.error("the ledger's %s is not used for buckets that have come to it: %s", urlsplit(url).netloc, why)
+        for bucket in buckets:
+            self._of[bucket] = "" if why else url
 
 
 def _is_elsewhere(answer: Any) -> bool:
@@ -196,11 +221,14 @@ def _is_elsewhere(answer: Any) -> bool:
 def ask_server(url: str, within_s: float = COMMAND_TIMEOUT_S) -> Servers:
     """What the server at a URL says of all. Raises RedisError."""
     with contextlib.closing(RedisConnection(url, timeout_s=within_s)) as connection:
-        ask = asked(url)
-        try:
-            commands = next(ask)
-            while True:
-                commands = ask.send(connection.send(commands))
-        except StopIteration as ended:
-            found: Servers = ended.value
-            return found
+        return _answered(connection, asked(url))
+
+
+def _answered(connection: RedisConnection, question: Generator[Sequence[Command], Sequence[Any], _Told]) -> _Told:
+    try:
+        commands = next(question)
+        while True:
+            commands = question.send(connection.send(commands))
+    except StopIteration as ended:
+        told: _Told = ended.value
+        return told

@@ -16,6 +16,7 @@ from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
 from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from jobs.echo import ENDPOINT
 from shared.ledger.keys import BUCKETS, PREFIXES, bucket_of
+from shared.ledger.layout import KEYS
 from shared.ledger.servers import NO_CLUSTER, SLOT, asked
 from shared.outcome import Ok
 from shared.servers.ledger_connections import LedgerConnections, NotReplicated
@@ -139,6 +140,28 @@ async def test_a_new_node_gets_the_scripts(cluster: RedisCluster) -> None:
     assert SEALER.open(await sold(second), ENDPOINT, second.payment_id, b"") == Ok(b"{}")
     servers.close()
     connections.close()
+
+
+async def test_a_bucket_that_comes_without_its_keys_is_not_used(ask: Asked, cluster: RedisCluster) -> None:
+    """Given a shard that is lost, when another primary gets its slots, empty, then nobody is sold anything with them: used
+    payments would count as new. Other buckets of that primary are used on."""
+    source, target = places(cluster, 14)
+    number, theirs = KEYS[14], next(bucket for bucket in range(BUCKETS) if cluster.has_slot(SLOT[bucket], target))
+    kept = cluster.ask(source, "GET", number)
+    cluster.ask(source, "CLUSTER FLUSHSLOT", SLOT[14])
+    for node in (target, source):
+        cluster.ask(node, "CLUSTER SETSLOT", SLOT[14], "NODE", cluster.id_of(target))
+    for _ in range(3):
+        with pytest.raises(LOST, match=r"it was used before|no server of the ledger"):
+            await ask("INCR", key_of(14))
+    await ask("INCR", key_of(theirs))
+    cluster.ask(target, "SET", number, kept)
+    give_up_at = time.monotonic() + patience(10)
+    while time.monotonic() < give_up_at:
+        with contextlib.suppress(*LOST):
+            assert await ask("INCR", key_of(14)) == 1
+            return
+    raise AssertionError("the bucket is not used again")
 
 
 async def test_moves_under_calls_run_none_twice(ask: Asked, cluster: RedisCluster) -> None:
