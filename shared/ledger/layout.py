@@ -32,6 +32,13 @@ IS_EMPTY = (
     "--new-ledger (see docs/operations.md, Updating)"
 )
 
+COPYING = b"copying"
+"""In place of a bucket's number, while payments are copied into the ledger (ops/ledger_copy.py)."""
+IS_COPYING = (
+    "payments are copied into it, or a copy was broken off: repeat `coinslot-ops ledger copy` until it says that the ledger "
+    "can be used (see docs/scaling.md, From a list of primaries)"
+)
+
 Check = Generator[Sequence[Command], Sequence[Any], str]
 
 _SET_ONCE = load(Path(__file__).with_name("lua") / "set_once.lua")
@@ -126,6 +133,8 @@ def _is_there(answer: Any) -> bool:
 
 
 def _wrong(found: Any) -> str:
+    if found == COPYING:
+        return IS_COPYING
     number = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
     return LEDGER.wrong(int(number) if number.isdecimal() else number)
 

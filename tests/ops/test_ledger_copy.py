@@ -13,7 +13,7 @@ from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from ops import ledger_copy
 from ops.queries import Failed
 from shared.ledger.keys import BUCKETS, JOURNAL, OPEN, PREFIXES, RECORDS, SELLERS
-from shared.ledger.layout import EARLIER_KEY, KEYS
+from shared.ledger.layout import COPYING, EARLIER_KEY, KEYS
 from shared.servers.ledger_servers import ledger_client, run_check
 from shared.servers.ledger_start import WrongLedger, refuse_wrong_ledger
 from shared.settings.service import Settings
@@ -56,13 +56,26 @@ def listed(nodes: RedisCluster) -> str:
 
 
 def test_all_that_belongs_to_each_server_is_copied(
-    nodes: RedisCluster, sources: list[redis.Redis], settings: Settings, capsys: pytest.CaptureFixture[str]
+    nodes: RedisCluster,
+    sources: list[redis.Redis],
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With its time to live, and after a copy that was broken off and left keys that are gone since."""
-    settings.key_file.with_name("coinslot.key.ledger").write_text("used")
+    """With its time to live, and after a copy that was broken off and left keys that are gone since: no process uses that."""
+    copy = ledger_copy._copy
+
+    def breaks_off(*parts: Any) -> None:
+        copy(*parts)
+        raise redis.ConnectionError
+
+    monkeypatch.setattr(ledger_copy, "_copy", breaks_off)
+    with pytest.raises(redis.ConnectionError):
+        ledger_copy.report(settings, listed(nodes))
+    monkeypatch.undo()
     with ledger_client(settings.ledger_urls) as ledger:
         ledger.set(f"{PREFIXES[4]}gone", "1")
-        with pytest.raises(WrongLedger, match="lost some buckets"):
+        with pytest.raises(WrongLedger, match="a copy was broken off"):
             refuse_wrong_ledger(settings, run_check)
         assert ledger_copy.report(settings, listed(nodes)) == 0
         assert "copied: 192 keys" in capsys.readouterr().out
@@ -78,7 +91,38 @@ def test_all_that_belongs_to_each_server_is_copied(
             ledger_copy.report(settings, listed(nodes))
 
 
-@pytest.mark.parametrize("why", ["sells", "payments were taken meanwhile", "not a server of a ledger"])
+@pytest.mark.parametrize("what", ["a source", "a server of 0.2.0", "a key"])
+def test_nothing_is_removed_that_no_copy_has_left(
+    nodes: RedisCluster, sources: list[redis.Redis], settings: Settings, what: str
+) -> None:
+    """Given a ledger that is named by mistake, then it is refused as it is."""
+    url = nodes.urls[0]
+    if what == "a key":
+        with ledger_client(settings.ledger_urls) as ledger:
+            ledger.hset(RECORDS[5] + "used", "state", "DONE")
+    else:
+        if what == "a server of 0.2.0":
+            nodes.clients[nodes.add(is_plain=True)].set(EARLIER_KEY, 2)
+        url = nodes.urls[3 if what == "a source" else 5]
+        settings = dataclasses.replace(settings, ledger_url=url)
+    before = [client.dbsize() for client in nodes.clients]
+    with pytest.raises(Failed, match="has payments of its own"):
+        ledger_copy.report(settings, ",".join(nodes.urls[3:5]))
+    assert [client.dbsize() for client in nodes.clients] == before
+
+
+@pytest.mark.parametrize("named", [[4, 3], [3], [4]])
+def test_all_sources_are_named_in_their_order(
+    nodes: RedisCluster, sources: list[redis.Redis], settings: Settings, named: list[int]
+) -> None:
+    """Else each would be asked for the buckets of another one."""
+    with pytest.raises(Failed, match="in the old order"):
+        ledger_copy.report(settings, ",".join(nodes.urls[number] for number in named))
+
+
+@pytest.mark.parametrize(
+    "why", ["sells", "payments were taken meanwhile", "a voucher was taken", "not a server of a ledger"]
+)
 def test_a_ledger_that_is_not_at_rest_is_not_copied(
     nodes: RedisCluster, sources: list[redis.Redis], settings: Settings, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
@@ -92,13 +136,16 @@ def test_a_ledger_that_is_not_at_rest_is_not_copied(
 
         def meanwhile(*parts: Any) -> None:
             copy(*parts)
-            sources[1].xadd(JOURNAL[1], {"payment": "late", "event": "SETTLING"})
+            if why == "a voucher was taken":
+                sources[1].hincrby(f"{PREFIXES[1]}channel:0x1", "charged", 1_000)
+            else:
+                sources[1].xadd(JOURNAL[1], {"payment": "late", "event": "SETTLING"})
 
         monkeypatch.setattr(ledger_copy, "_copy", meanwhile)
-    with pytest.raises(Failed, match=why):
+    with pytest.raises(Failed, match=why if why != "a voucher was taken" else "payments were taken meanwhile"):
         ledger_copy.report(settings, listed(nodes))
     with ledger_client(settings.ledger_urls) as ledger:
-        assert not any(ledger.exists(key) for key in KEYS)
+        assert {ledger.get(key) for key in KEYS} <= {None, COPYING}
     monkeypatch.undo()
     if why == "payments were taken meanwhile":
         assert ledger_copy.report(settings, listed(nodes)) == 0
