@@ -8,6 +8,8 @@ from collections.abc import Callable
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Recorded
 from api.payment.periodic_task import PeriodicTask
+from api.redis_client import RedisLost
+from shared.ledger.keys import bucket_of
 
 EVERY_S = 0.5
 MOST = 10_000
@@ -39,13 +41,22 @@ class UnrecordedSettlements(PeriodicTask):
         return kept[0] if kept else b""
 
     async def run_once(self) -> int:
-        """Record what is kept. Raises RedisLost when the ledger cannot be reached, and RedisRefused when it takes nothing."""
-        recorded = 0
+        """Record what is kept, as far as its servers answer. Raises RedisLost when none does, and RedisRefused when one takes
+        nothing."""
+        recorded, lost = 0, dict[int, RedisLost]()
         for payment_id, (receipt, on_recorded) in list(self._kept.items()):
-            # The script may have run, and only its answer was lost: then a copy of the call may drive the payment already.
-            is_known = bool(await self._ledger.receipt(payment_id))
-            if not is_known and await self._ledger.settled(payment_id, receipt, 0) is Recorded.NEW:
-                on_recorded()
+            if (bucket := bucket_of(payment_id)) in lost:
+                continue
+            try:
+                # The script may have run, and only its answer was lost: then a copy of the call may drive the payment already.
+                is_known = bool(await self._ledger.receipt(payment_id))
+                if not is_known and await self._ledger.settled(payment_id, receipt, 0) is Recorded.NEW:
+                    on_recorded()
+            except RedisLost as error:
+                lost[bucket] = error
+                continue
             self._kept.pop(payment_id, None)
             recorded += 1
+        if lost and not recorded:
+            raise next(iter(lost.values()))
         return recorded

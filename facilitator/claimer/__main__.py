@@ -53,7 +53,7 @@ def main() -> None:
 async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     key = _authorizer_key(own)
     known = known_buckets(settings)
-    servers = LedgerConnections(settings.ledger_urls, known=known)
+    servers = LedgerConnections(settings.ledger_urls, known=known, replicas=settings.ledger_replicas)
     ledger = ClaimerLedger(servers, f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
     token = configured_token(EVM_USDC, own.network, "evm")
     node = JsonRpcNode(own.rpc_url)

@@ -98,6 +98,7 @@ class Claimer:
         Args:
             is_last: the process ends: what is worth its gas is claimed, also before it is due.
         """
+        self._ledger.begin()
         self._ledger.void()
         head = await self._watch()
         await self._refund_all(head)
@@ -107,7 +108,8 @@ class Claimer:
         await self._pay_out(price, is_last=is_last)
 
     async def _watch(self) -> int:
-        """Read the channels that have events, then say how far the chain was looked at."""
+        """Read the channels that have events, then say how far the chain was looked at: no further than before while buckets
+        are lost, so that the events of their channels are read when they are back."""
         self._ledger.learn()
         head = await self._chain.head()
         handled = self._ledger.handled_block()
@@ -128,7 +130,7 @@ class Claimer:
                 "authorizer": self.address,
                 "withdraw_delay": self._terms.withdraw_delay,
                 "min_deposit": self._terms.min_deposit,
-                "handled_block": head,
+                "handled_block": handled if self._ledger.lost else head,
                 "claimer": self._ledger.name,
                 "watched_at": int(time.time() * 1000),
             }

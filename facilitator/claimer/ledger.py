@@ -105,6 +105,12 @@ class ClaimerLedger:
         self._seen_ms = dict.fromkeys(range(BUCKETS), 0)
         self.buckets: dict[str, int] = {}
         """The bucket of each channel that is known."""
+        self.lost: set[int] = set()
+        """Buckets that did not answer since `begin`. Nothing is done for their channels."""
+
+    def begin(self) -> None:
+        """Begin a look: all buckets are asked again."""
+        self.lost.clear()
 
     def hold_lease(self) -> bool:
         """Take the lease, or keep it. False: another process has it."""
@@ -159,8 +165,10 @@ class ClaimerLedger:
         )
 
     def rows(self, named: Iterable[tuple[str, int]]) -> Iterator[Channel]:
-        """The rows of these channels and buckets, without those that do not exist."""
+        """The rows of these channels and buckets, without those that do not exist or whose bucket is lost."""
         for name, bucket in named:
+            if bucket in self.lost:
+                continue
             fields = self._ledger.call("HMGET", channel_key(bucket, name), *_FIELDS)
             if fields[0] is None:
                 continue
@@ -274,8 +282,13 @@ class ClaimerLedger:
         return sum(int(count) for _, count in self._of_each_bucket(asked))
 
     def _of_each_bucket(self, commands: Sequence[Command]) -> Iterator[tuple[int, Any]]:
-        """The answers to one command for each bucket, in one write for each server."""
-        for bucket, answer in enumerate(self._ledger.send(commands)):
-            if isinstance(answer, RedisError):
-                raise answer
-            yield bucket, answer
+        """The answers to one command for each bucket, in one write for each server, without those of lost buckets. Raises
+        RedisError when all are lost."""
+        asked = [bucket for bucket in range(BUCKETS) if bucket not in self.lost]
+        answers = dict(zip(asked, self._ledger.send([commands[bucket] for bucket in asked]), strict=True))
+        failed = {bucket: answer for bucket, answer in answers.items() if isinstance(answer, RedisError)}
+        if len(failed) == len(answers):
+            raise next(iter(failed.values()))
+        self.lost |= failed.keys()
+        for bucket in answers.keys() - failed.keys():
+            yield bucket, answers[bucket]

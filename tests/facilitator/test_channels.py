@@ -35,7 +35,7 @@ from shared.ledger.channels import (
     channel_key,
     read_key,
 )
-from shared.ledger.keys import JOURNAL, bucket_of_payer
+from shared.ledger.keys import JOURNAL, bucket_of_command, bucket_of_payer
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
 from shared.servers.ledger_connections import LedgerConnections
@@ -112,15 +112,17 @@ class Shop:
         return ReadRequest(f"0x{payer.channel.hex()}", self.offer.network, payer.config.payer, config, ticket)
 
     def key(self, payer: Payer) -> str:
-        return channel_key(bucket_of_payer(self.offer.network, payer.config.payer), f"0x{payer.channel.hex()}")
+        return channel_key(self.bucket(payer), f"0x{payer.channel.hex()}")
+
+    def bucket(self, payer: Payer) -> int:
+        return bucket_of_payer(self.offer.network, payer.config.payer)
 
     def charge(self, payer: Payer, charged: int, top: int) -> None:
         """As if calls had been answered."""
         signature = payer.checked(top).signature.hex()
         fields = {"charged": charged, "top": top, "done_top": top, "sig": signature, "calls": 20}
         self.redis.hset(self.key(payer), mapping=fields)
-        bucket = bucket_of_payer(self.offer.network, payer.config.payer)
-        self.redis.zadd(CLAIMABLE[bucket], {f"0x{payer.channel.hex()}": 1})
+        self.redis.zadd(CLAIMABLE[self.bucket(payer)], {f"0x{payer.channel.hex()}": 1})
 
     def row(self, payer: Payer, field: str) -> int:
         return int(self.redis.hget(self.key(payer), field) or 0)
@@ -469,6 +471,39 @@ async def test_every_withdrawal_is_seen(shop: Shop, monkeypatch: pytest.MonkeyPa
         shop.redis.delete(WATCH)
     await shop.claimer.look()
     assert [shop.row(payer, "leaving") for payer in payers] == 3 * [DEPOSIT]
+
+
+async def test_one_lost_server_stops_no_other_payers_channels(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given two payers, when the bucket of one does not answer, then the other's charges are claimed and the chain counts as
+    watched; and a withdrawal of the first meanwhile is seen when its bucket is back."""
+    first, second = await shop.opened(), await shop.opened()
+    while shop.bucket(first) in (0, shop.bucket(second)):
+        first = await shop.opened()
+    await shop.claimer.look()
+    shop.charge(second, 6_000, 6_000)
+    lost, send = shop.bucket(first), LedgerConnections.send
+
+    def without(servers: LedgerConnections, commands: Any, *, bucket: int | None = None) -> list[Any]:
+        answers = send(servers, commands, bucket=bucket)
+        return [
+            redis.ConnectionError("lost") if bucket is None and bucket_of_command(command) == lost else answer
+            for command, answer in zip(commands, answers, strict=True)
+        ]
+
+    shop.redis.hset(WATCH, "watched_at", 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(LedgerConnections, "send", without)
+        first.send(INITIATE, ("uint128", DEPOSIT))
+        await shop.claimer.look()
+        assert (shop.on_chain(second)[1], shop.row(first, "leaving")) == (6_000, 0)
+        assert int(shop.redis.hget(WATCH, "watched_at") or 0) > 1
+        patched.setattr(LedgerConnections, "send", lambda *_, **__: [redis.ConnectionError("lost")] * 64)
+        with pytest.raises(redis.ConnectionError):
+            await shop.claimer.look()
+    for _ in range(20):
+        shop.bench.rpc("anvil_mine", "0x1")
+    await shop.claimer.look()
+    assert shop.row(first, "leaving") == DEPOSIT
 
 
 async def test_a_payer_who_leaves_pays_first(shop: Shop) -> None:
