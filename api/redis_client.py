@@ -6,6 +6,7 @@ encodes the commands and parses the answers.
 """
 
 import asyncio
+import functools
 import ssl
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -275,6 +276,7 @@ async def _answer_of(connection: _Connection, command: Command) -> Any:
     return await answer
 
 
+@functools.cache
 def _tls(query: str) -> ssl.SSLContext:
     context = ssl.create_default_context()
     for path in parse_qs(query).get("ssl_ca_certs", ()):

@@ -10,6 +10,7 @@ import redis
 from redis.exceptions import RedisError
 
 from ops import redis_checks
+from ops.ledger_spread import moves_no_slot
 from ops.queries import address, unreadable
 from ops.redis_checks import Finding, Findings, option
 from shared.ledger.keys import BUCKETS
@@ -55,6 +56,8 @@ def _server(settings: Settings, is_node: bool, buckets: Sequence[int], about: st
     for name, value, why in (*_OF_EACH, *(_OF_NODES if is_node else ())):
         yield option(about, client, name, value, why)
     yield from redis_checks.policy(about, client)
+    if is_node and (why := moves_no_slot(client)):
+        yield Finding("warn", about, why)
     if settings.ledger_replicas:
         followers = cast(list[Any], client.execute_command("ROLE"))[2]  # type: ignore[no-untyped-call]
         found = len(followers) if isinstance(followers, list) else 0

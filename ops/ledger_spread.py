@@ -18,6 +18,8 @@ from shared.servers.ledger_servers import ask_any
 from shared.servers.redis_connection import connect
 from shared.settings.service import Settings
 
+LEAST_VERSION = 9
+"""Of Valkey: CLUSTER MIGRATESLOTS."""
 WITHIN_S = 600.0
 """How long one bucket may take."""
 _PAUSE_S = 0.05
@@ -29,6 +31,8 @@ def report(settings: Settings) -> int:
     servers = ask_any(settings.ledger_urls)
     if not servers.is_cluster:
         raise Failed("the ledger is a plain server, which has all buckets")
+    if not servers.shards:
+        raise Failed("no server of the cluster has slots yet (see docs/scaling.md, A lone server grows while it sells)")
     ids = dict(_primaries(settings, servers))
     for bucket, source, target in moves(servers, list(ids)):
         began = time.monotonic()
@@ -58,17 +62,32 @@ def _primaries(settings: Settings, servers: Servers) -> Iterator[tuple[str, str]
     urls: dict[str, str] = {}
     for url, *_ in servers.shards:
         with closing(connect(url)) as client:
+            if why := moves_no_slot(client):
+                raise Failed(f"{address(url)}: {why}")
             urls[_asked(client, "CLUSTER MYID").decode()] = url
             nodes: dict[str, dict[str, Any]] = _asked(client, "CLUSTER NODES")
     for place, node in nodes.items():
         name, flags = node["node_id"], set(node["flags"].split(","))
         if "master" not in flags or {"fail", "fail?", "noaddr", "handshake"} & flags:
             continue
-        followers = sum(other["master_id"] == name for other in nodes.values())
+        followers = sum(
+            other["master_id"] == name and not {"fail", "fail?"} & set(other["flags"].split(","))
+            for other in nodes.values()
+        )
         if followers < settings.ledger_replicas:
             raise Failed(f"{place} has {followers} replicas, and {settings.ledger_replicas} must have every write")
         host, _, port = place.partition("@")[0].rpartition(":")
         yield urls.get(name) or node_url(url, node["hostname"] or host, port), name
+
+
+def moves_no_slot(client: redis.Redis) -> str:
+    """Why a server cannot move a slot at once; empty when it can."""
+    told: Any = client.info("server")
+    version = str(told.get("valkey_version", ""))
+    if version and int(version.partition(".")[0]) >= LEAST_VERSION:
+        return ""
+    name = f"Valkey {version}" if version else f"Redis {told['redis_version']}"
+    return f"it is {name}, and a bucket moves at once with Valkey {LEAST_VERSION} or later only"
 
 
 def _move(slot: int, source: str, target: str, name: str) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from ops import control, doctor, ledger_copy, ledger_spread, listing, new_endpoint, payments, rotation, top
 from ops.books import keeper as books
@@ -102,6 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InvalidSetting as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 2
+    except ResponseError as refused:
+        print(f"coinslot-ops: a Redis server refuses it: {refused}", file=sys.stderr)
+        return 3
     except RedisError as error:
         print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
         return 3

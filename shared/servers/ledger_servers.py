@@ -1,7 +1,6 @@
 """The ledger for those who read all payments: the operator's commands and the exporter. They use redis-py's own clients, which
 have one interface for a plain server and for a cluster."""
 
-import math
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -18,7 +17,7 @@ from redis.retry import Retry
 
 from shared.ledger.keys import BUCKETS, record_key
 from shared.ledger.layout import checked_by_reader
-from shared.ledger.servers import NO_CLUSTER, Servers
+from shared.ledger.servers import NO_CLUSTER, NO_SERVER, Servers
 from shared.servers.ledger_connections import ask_server
 from shared.servers.ledger_start import wrong_ledger
 from shared.servers.redis_connection import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S, connect
@@ -72,6 +71,8 @@ def ledger_client(urls: Sequence[str], servers: Servers | None = None) -> redis.
     servers = servers or ask_any(urls)
     if not servers.is_cluster:
         return connect(urls[0])
+    if not servers.nodes:
+        raise redis.ConnectionError(NO_SERVER)
     first, *others = (urlsplit(url) for url in servers.nodes)
     options: dict[str, Any] = {
         "startup_nodes": [_node(str(node.hostname), node.port or 6379) for node in others],
@@ -81,30 +82,58 @@ def ledger_client(urls: Sequence[str], servers: Servers | None = None) -> redis.
         "socket_connect_timeout": CONNECT_TIMEOUT_S,
         "socket_timeout": COMMAND_TIMEOUT_S,
     }
+    with _told_as_lost():
+        return cast(redis.Redis, _Cluster.from_url(first.geturl(), **options))
+
+
+@contextmanager
+def _told_as_lost() -> Iterator[None]:
+    """redis-py has no RedisError for a cluster without the servers that it needs."""
     try:
-        return cast(redis.Redis, RedisCluster.from_url(first.geturl(), **options))
-    except RedisClusterException as error:
-        raise redis.ConnectionError(str(error)) from None
+        yield
+    except (RedisClusterException, IndexError) as error:
+        raise redis.ConnectionError(f"{NO_SERVER}: {error}") from None
+
+
+class _Cluster(RedisCluster):
+    """Raises RedisError only."""
+
+    def execute_command(self, *args: Any, **kwargs: Any) -> Any:
+        with _told_as_lost():
+            return super().execute_command(*args, **kwargs)  # type: ignore[no-untyped-call]
+
+    def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> Any:
+        made = super().pipeline(transaction, shard_hint)  # type: ignore[no-untyped-call]
+        made.execute = _told_as_lost()(made.execute)
+        return made
 
 
 class LedgerClient:
-    """The same for a process that lives long. A plain server may have become a cluster meanwhile."""
+    """The same for a process that lives long. A plain server may have become a cluster meanwhile, and a cluster may have other
+    servers."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._urls = urls
         self._lock = threading.Lock()
         self._client: redis.Redis | None = None
-        self._ask_again_at = math.inf
+        self._nodes: set[str] = set()
+        self._ask_again_at = 0.0
 
     def client(self) -> redis.Redis:
         """Raises RedisError."""
         with self._lock:
-            if self._client is None or time.monotonic() >= self._ask_again_at:
-                servers = ask_any(self._urls)
-                if self._client is None or servers.is_cluster:
+            if time.monotonic() >= self._ask_again_at:
+                try:
+                    servers = ask_any(self._urls)
+                except redis.RedisError:
+                    if self._client is None:
+                        raise
+                    return self._client  # others than those that the settings name may be there
+                if self._client is None or set(servers.nodes) != self._nodes:
                     self.close()
-                    self._client = ledger_client(self._urls, servers)
-                self._ask_again_at = math.inf if servers.is_cluster else time.monotonic() + ASK_AGAIN_S
+                    self._client, self._nodes = ledger_client(self._urls, servers), set(servers.nodes)
+                self._ask_again_at = time.monotonic() + ASK_AGAIN_S
+            assert self._client is not None
             return self._client
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Which settlements are recorded while only some servers of the ledger answer. The ledger is a double."""
 
-from typing import Any, cast
+from functools import partial
+from typing import cast
 
 import pytest
 
@@ -36,9 +37,9 @@ async def test_a_lost_server_keeps_back_its_own_settlements_alone() -> None:
     """It is asked once in a round, and those of others are recorded."""
     ledger = LedgerDouble()
     unrecorded = UnrecordedSettlements(cast(Ledger, ledger))
-    told: list[Any] = []
+    told: list[str] = []
     for payment_id in IDS:
-        unrecorded.keep(payment_id, b"{}", on_recorded=lambda one=payment_id: told.append(one))
+        unrecorded.keep(payment_id, b"{}", on_recorded=partial(told.append, payment_id))
     first, other = bucket_of(IDS[0]), bucket_of(IDS[1])
     assert first != other
     ledger.lost = {first}

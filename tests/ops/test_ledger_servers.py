@@ -1,0 +1,70 @@
+"""redis-py's client of a cluster, as the operator's commands and workers' observations use it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
+from ops.ledger_spread import LEAST_VERSION, moves_no_slot
+from shared.servers import ledger_servers
+from shared.servers.ledger_servers import LedgerClient, ledger_client
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[RedisCluster]:
+    """A cluster of three, and nodes that are in none."""
+    with redis_cluster(tmp_path, 3, 0) as made:
+        yield made
+
+
+def test_a_cluster_without_slots_is_lost_and_not_an_error_of_ours(nodes: RedisCluster) -> None:
+    """Given a node that has loaded nothing yet."""
+    number = nodes.add()
+    with pytest.raises(redis.ConnectionError, match="no server of the ledger"):
+        ledger_client([nodes.urls[number]])
+
+
+def test_a_cluster_that_is_gone_is_lost(nodes: RedisCluster) -> None:
+    """For commands and for pipelines."""
+    with ledger_client(nodes.urls) as client:
+        assert client.get("{a}") is None
+        for number in range(3):
+            nodes.kill(number)
+        for _ in range(3):
+            with pytest.raises(redis.RedisError):
+                client.get("{a}")
+            with client.pipeline(transaction=False) as pipeline:
+                pipeline.get("{a}")
+                with pytest.raises(redis.RedisError):
+                    pipeline.execute()
+
+
+def test_other_servers_behind_the_same_names_are_found(
+    nodes: RedisCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given nodes that came back at other addresses."""
+    monkeypatch.setattr(ledger_servers, "ASK_AGAIN_S", 0.0)
+    urls = nodes.urls[:1]
+    client = LedgerClient(urls)
+    client.client().set("{a}", "old")
+    (tmp_path / "new").mkdir()
+    with redis_cluster(tmp_path / "new", 3, 0) as others:
+        for number in range(3):
+            nodes.kill(number)
+        with pytest.raises(redis.RedisError):
+            client.client().get("{a}")
+        urls[:] = others.urls[:1]
+        assert client.client().get("{a}") is None
+    client.close()
+
+
+def test_a_server_that_moves_no_slot_says_so(nodes: RedisCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = nodes.clients[0]
+    assert moves_no_slot(client) == ""
+    monkeypatch.setattr(client, "info", lambda _: {"redis_version": "7.0.15"})
+    assert (
+        moves_no_slot(client)
+        == f"it is Redis 7.0.15, and a bucket moves at once with Valkey {LEAST_VERSION} or later only"
+    )
