@@ -1,6 +1,7 @@
 """The ledger as the claimer uses it: what is owed, what was asked for, what the chain shows. Methods raise RedisError."""
 
 import dataclasses
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,8 @@ from shared.ledger.keys import BUCKETS, JOURNAL, RECORDS, bucket_of_payer
 from shared.lua_script import Command
 from shared.servers.ledger_connections import LedgerConnections
 from shared.x402.evm_channel_ids import ChannelConfig
+
+log = logging.getLogger(__name__)
 
 LEASE_MS = 15_000
 LEARN_AGAIN_MS = 60_000
@@ -107,9 +110,11 @@ class ClaimerLedger:
         """The bucket of each channel that is known."""
         self.lost: set[int] = set()
         """Buckets that did not answer since `begin`. Nothing is done for their channels."""
+        self._reported: set[int] = set()
 
     def begin(self) -> None:
         """Begin a look: all buckets are asked again."""
+        self._reported &= self.lost
         self.lost.clear()
 
     def hold_lease(self) -> bool:
@@ -290,5 +295,8 @@ class ClaimerLedger:
         if len(failed) == len(answers):
             raise next(iter(failed.values()))
         self.lost |= failed.keys()
+        if new := failed.keys() - self._reported:
+            log.warning("channels in %d of %d buckets cannot be looked after: %s", len(new), BUCKETS, failed[min(new)])
+            self._reported |= new
         for bucket in answers.keys() - failed.keys():
             yield bucket, answers[bucket]
