@@ -18,6 +18,10 @@ KEYS = of_each_bucket("layout")
 """By bucket: its number. It moves with the bucket from server to server."""
 EARLIER_KEY = "coinslot:layout"
 """The number of a whole server, as 0.2.0 wrote it."""
+EARLIER_PLACE = "coinslot:place"
+"""Which server of how many it is, as 0.2.0 wrote it: ``1 of 2``."""
+COPYING = "copying"
+"""In place of a bucket's number while its keys are copied (ops/ledger_copy.py). Every process refuses it."""
 EARLIER = tuple(f"coinslot:{name}" for name in ("journal", "open", "refundable", "recheck", "lost"))
 """Keys of layout 1. Every payment left a line in its journal."""
 EARLIER_RECORDS = "coinslot:payment:*"
@@ -27,16 +31,13 @@ HAS_EARLIER = (
     "it has payments in an earlier layout, which this version does not read: start the version that wrote them, and see "
     "docs/operations.md, Updating"
 )
+IS_COPIED = (
+    "a copy into it is under way, or broke off: wait for its end, or repeat `coinslot-ops ledger copy` (see docs/scaling.md, "
+    "From a list of primaries)"
+)
 IS_EMPTY = (
     "it is empty, or has lost some buckets, and it was used before: bring its data back, or, if they are lost, start once with "
     "--new-ledger (see docs/operations.md, Updating)"
-)
-
-COPYING = b"copying"
-"""In place of a bucket's number, while payments are copied into the ledger (ops/ledger_copy.py)."""
-IS_COPYING = (
-    "payments are copied into it, or a copy was broken off: repeat `coinslot-ops ledger copy` until it says that the ledger "
-    "can be used (see docs/scaling.md, From a list of primaries)"
 )
 
 Check = Generator[Sequence[Command], Sequence[Any], str]
@@ -133,10 +134,8 @@ def _is_there(answer: Any) -> bool:
 
 
 def _wrong(found: Any) -> str:
-    if found == COPYING:
-        return IS_COPYING
     number = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
-    return LEDGER.wrong(int(number) if number.isdecimal() else number)
+    return IS_COPIED if number == COPYING else LEDGER.wrong(int(number) if number.isdecimal() else number)
 
 
 ALL = tuple(range(BUCKETS))

@@ -19,7 +19,7 @@ from compose import processes
 from ops import main as ops_command
 from shared.layouts import LEDGER, Layout
 from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
-from shared.ledger.layout import ALL, EARLIER, EARLIER_KEY, HAS_EARLIER, IS_EMPTY, KEYS, checked
+from shared.ledger.layout import ALL, COPYING, EARLIER, EARLIER_KEY, HAS_EARLIER, IS_COPIED, IS_EMPTY, KEYS, checked
 from shared.servers import ledger_servers
 from shared.servers.ledger_connections import LedgerConnections
 from shared.servers.ledger_start import RunCheck, known_buckets, refuse_wrong_ledger
@@ -117,6 +117,23 @@ def test_a_ledger_of_another_layout_is_refused(server: redis.Redis, settings: Se
         with pytest.raises(InvalidSetting, match=HAS_EARLIER):
             refuse_wrong_ledger(settings, run)
         assert not server.exists(*KEYS)
+
+
+@each_client
+def test_a_ledger_that_is_being_copied_is_refused(
+    server: redis.Redis, settings: Settings, clean_redis: str, run: RunCheck
+) -> None:
+    """Also as a new one, and where it has a journal already. Nothing is written."""
+    server.mset(dict.fromkeys(KEYS, COPYING))
+    server.xadd(JOURNAL[7], {"payment": CHARGED})
+    for is_new in (False, True):
+        with pytest.raises(InvalidSetting, match="coinslot-ops ledger copy"):
+            refuse_wrong_ledger(settings, run, is_new=is_new)
+    assert connected(clean_redis) == connected(clean_redis, is_known=True) == [IS_COPIED] * 2
+    assert set(server.mget(KEYS)) == {COPYING}
+    server.delete(ANY_KEY)  # of one bucket alone
+    assert connected(clean_redis) == [IS_COPIED] * 2
+    assert not server.exists(ANY_KEY)
 
 
 def test_a_connection_to_a_ledger_of_another_layout_is_not_used(server: redis.Redis, clean_redis: str) -> None:
