@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import redis
 
 from ops.queries import count_of
-from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, channel_key
+from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, behind, channel_key
 from shared.settings.rails import EvmRailSettings
 
 PAGE = 1_000
@@ -85,7 +85,9 @@ def summary(ledger: redis.Redis, own: EvmRailSettings) -> Summary | None:
     opened = count_of(ledger, CHANNELS)
     if not own.has_channels and not opened:
         return None
-    watched_at, cost = cast(list[Any], ledger.hmget(WATCH, "watched_at", "claim_cost"))
+    watched_at, cost, unwatched = cast(list[Any], ledger.hmget(WATCH, "watched_at", "claim_cost", "behind"))
+    if watched_at is not None:  # the bucket that was not looked at for the longest time counts
+        watched_at = min([int(watched_at), *(looked.at_ms for looked in behind(unwatched).values())])
     found = list(channels(ledger))
     now = time.time()
     due_ms = (now - own.claim_within_s) * 1000
@@ -104,7 +106,7 @@ def summary(ledger: redis.Redis, own: EvmRailSettings) -> Summary | None:
         leaving_s=max(0.0, now - min(left) / 1000) if left else 0.0,
         frozen=sum(one.is_frozen for one in found),
         small=len(small),
-        watch_age_s=None if watched_at is None else max(0.0, now - int(watched_at) / 1000),
+        watch_age_s=None if watched_at is None else max(0.0, now - watched_at / 1000),
     )
 
 

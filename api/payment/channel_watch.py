@@ -2,12 +2,14 @@
 
 import logging
 import time
+from collections.abc import Collection
 
 from api.payment.health import Health
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail, facilitator_of
 from api.redis_client import Commands, RedisLost, RedisRefused
-from shared.ledger.channels import WATCH
+from shared.ledger.channels import WATCH, Looked, behind
+from shared.ledger.keys import bucket_of_payer
 from shared.networks import NETWORKS
 from shared.settings.rails import EvmRailSettings, configured_token
 from shared.settings.service import Settings
@@ -24,6 +26,11 @@ class ChannelHealth(Health):
     """The health of channels: the facilitator's word for whether deposits are settled, the claimer's for the terms."""
 
     HELD = "the claimer does not look at the chain"
+    unwatched: Collection[int] = ()
+    """Buckets of the ledger whose channels the claimer does not look at, while it looks at others."""
+
+    def is_held_for(self, payer: str) -> bool:
+        return self.is_held or bucket_of_payer(self._network, payer) in self.unwatched
 
     def _hear(self, kind: SupportedKind) -> None:
         """A facilitator that offers to sign claims itself is not believed: it would sign for whoever asks it."""
@@ -37,32 +44,37 @@ class ChannelWatch(PeriodicTask):
         own = settings.rails["evm"]
         assert isinstance(own, EvmRailSettings)
         self._redis = redis
+        assert isinstance(rail.health, ChannelHealth)
         self._health = rail.health
         self._network = own.network
         self._stale_s = own.channels_stale_s
         self._watched_s = 0.0
         """When the claimer looked last, in Unix seconds."""
+        self._behind: dict[int, Looked] = {}
 
     async def run_once(self) -> int:
         """Read once. Raises RedisLost and RedisRefused."""
         try:
             fields = await self._redis.call(
-                "HMGET", WATCH, "network", "authorizer", "withdraw_delay", "min_deposit", "watched_at"
+                "HMGET", WATCH, "network", "authorizer", "withdraw_delay", "min_deposit", "watched_at", "behind"
             )
         except (RedisLost, RedisRefused):
             # The other servers of the ledger may still take vouchers.
-            self._health.hold(is_held=self._is_stale())
+            self._judge()
             raise
-        network, authorizer, delay, least, watched_at = (field and field.decode() for field in fields)
+        network, authorizer, delay, least, watched_at = (field and field.decode() for field in fields[:-1])
         self._watched_s = int(watched_at or 0) / 1000 if network == self._network else 0.0
-        self._health.hold(is_held=self._is_stale())
+        self._behind = behind(fields[-1])
+        self._judge()
         if network == self._network:
             terms = {"receiverAuthorizer": authorizer, "withdrawDelay": int(delay), "minDeposit": least}
             self._health.heed(terms)
         return 0
 
-    def _is_stale(self) -> bool:
-        return time.time() - self._watched_s > self._stale_s
+    def _judge(self) -> None:
+        oldest_s = time.time() - self._stale_s
+        self._health.unwatched = {bucket for bucket, looked in self._behind.items() if looked.at_ms / 1000 < oldest_s}
+        self._health.hold(is_held=self._watched_s < oldest_s)
 
 
 def channel_rail(settings: Settings, rails: tuple[ConfiguredRail, ...]) -> ConfiguredRail | None:

@@ -123,6 +123,10 @@ class Health:
             self.is_held = is_held
             self._update(self.HELD)
 
+    def is_held_for(self, payer: str) -> bool:
+        """Whether no new payment of this payer is taken, although the rail may be up."""
+        return self.is_held
+
     def heed(self, terms: dict[str, Any]) -> None:
         """Take the terms of our offers, where they have changed."""
         if terms != self.terms:

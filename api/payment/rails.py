@@ -118,7 +118,8 @@ class ConfiguredRail:
 
     def takes(self, authorization: Authorization) -> bool:
         """Whether this new payment may be made on it. A voucher needs no facilitator, but somebody who claims."""
-        return not self.health.is_held if isinstance(authorization, Voucher) else self.is_up
+        is_held = self.health.is_held_for(authorization.payer)
+        return not is_held and (isinstance(authorization, Voucher) or self.is_up)
 
     @property
     def is_offered(self) -> bool:

@@ -53,7 +53,7 @@ def main() -> None:
 async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     key = _authorizer_key(own)
     known = known_buckets(settings)
-    servers = LedgerConnections(settings.ledger_urls, known=known, replicas=settings.ledger_replicas)
+    servers = ledger_servers(settings, known)
     ledger = ClaimerLedger(servers, f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}")
     token = configured_token(EVM_USDC, own.network, "evm")
     node = JsonRpcNode(own.rpc_url)
@@ -79,6 +79,7 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     log.warning("claims channels of %s as %s", own.pay_to, claimer.address)
+    # Without replicas: whoever asked asks again.
     reads = LedgerConnections(settings.ledger_urls, known=known, longest_block_s=_READ_BLOCK_S)
     reading = asyncio.create_task(_read_forever(claimer, reads, stop))
     reading.add_done_callback(lambda _: stop.set())  # it does not end by itself: then a new process is needed
@@ -88,6 +89,11 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
         ledger.give_lease_back()
     await relay.close()
     await chain.close()
+
+
+def ledger_servers(settings: Settings, known: set[int]) -> LedgerConnections:
+    """The ledger: nothing is sent before replicas have what it depends on."""
+    return LedgerConnections(settings.ledger_urls, known=known, replicas=settings.ledger_replicas)
 
 
 async def _look_until(stop: asyncio.Event, claimer: Claimer, ledger: ClaimerLedger) -> None:

@@ -19,7 +19,7 @@ from facilitator.claimer.relay import Relay
 from facilitator.json_rpc import CLIENT_ERRORS
 from facilitator.rails.evm.channels import MOST_ROWS
 from shared.failpoints import reach
-from shared.ledger.channels import ReadRequest
+from shared.ledger.channels import Looked, ReadRequest
 from shared.x402 import evm_channel_ids
 from shared.x402.evm import address_of, checksummed
 from shared.x402.evm_channel_ids import CLAIM_ROW_GAS, ChannelConfig
@@ -108,15 +108,11 @@ class Claimer:
         await self._pay_out(price, is_last=is_last)
 
     async def _watch(self) -> int:
-        """Read the channels that have events, then say how far the chain was looked at: no further than before while buckets
-        are lost, so that the events of their channels are read when they are back."""
+        """Read the channels that have events, then say how far the chain was looked at."""
         self._ledger.learn()
         head = await self._chain.head()
-        handled = self._ledger.handled_block()
-        touched = set(self._ledger.buckets)  # all of them, when the ledger lost how far it was looked
-        if handled and touched:
-            touched = await self._chain.touched(touched, max(0, min(handled, head) - OVERLAP_BLOCKS), head)
-        names = sorted(touched)
+        looked = self._ledger.looked()
+        names = sorted(await self._touched(looked, head))
         for start in range(0, len(names), MOST_ROWS):
             for channel in await self._synced(self._rows(names[start : start + MOST_ROWS]), head):
                 if channel.leaving:
@@ -130,12 +126,24 @@ class Claimer:
                 "authorizer": self.address,
                 "withdraw_delay": self._terms.withdraw_delay,
                 "min_deposit": self._terms.min_deposit,
-                "handled_block": handled if self._ledger.lost else head,
+                "handled_block": head,
                 "claimer": self._ledger.name,
                 "watched_at": int(time.time() * 1000),
+                "behind": msgspec.json.encode({bucket: looked[bucket] for bucket in self._ledger.lost}),
             }
         )
         return head
+
+    async def _touched(self, looked: Sequence[Looked], head: int) -> set[str]:
+        """The channels that have events since their bucket was looked at; all, when the ledger lost how far that was."""
+        since: dict[int, set[str]] = {}
+        for name, bucket in self._ledger.buckets.items():
+            if bucket not in self._ledger.lost:
+                since.setdefault(looked[bucket].block, set()).add(name)
+        touched = since.pop(0, set())
+        for block, names in since.items():
+            touched |= await self._chain.touched(names, max(0, min(block, head) - OVERLAP_BLOCKS), head)
+        return touched
 
     def _rows(self, names: Sequence[str]) -> Sequence[Channel]:
         return list(self._ledger.rows((name, self._ledger.buckets[name]) for name in names))
@@ -192,9 +200,9 @@ class Claimer:
         self, rows: Sequence[Channel], states: dict[str, ChainState], finals: dict[str, ChainState]
     ) -> None:
         """Claim of these channels. Of a batch that would revert, each half is tried by itself."""
+        shown = [self._ledger.show(channel) for channel in rows]  # first: where it fails, the next look claims again
         for channel in rows:
             self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=CHECK_S)
-        shown = [self._ledger.show(channel) for channel in rows]
         rows = [dataclasses.replace(channel, charged=_most(channel, states[channel.id])) for channel in shown]
         reach("claim-noted")
         result = await self._send({"type": "claim", **self._signed_claims(rows)})

@@ -23,7 +23,9 @@ from shared.ledger.channels import (
     TAKE_LEASE,
     VOID,
     WATCH,
+    Looked,
     ReadRequest,
+    behind,
     channel_key,
     read_key,
 )
@@ -109,13 +111,12 @@ class ClaimerLedger:
         self.buckets: dict[str, int] = {}
         """The bucket of each channel that is known."""
         self.lost: set[int] = set()
-        """Buckets that did not answer since `begin`. Nothing is done for their channels."""
-        self._reported: set[int] = set()
+        """The buckets that did not answer since `begin`. They are left out until the next one."""
+        self._lost_before: set[int] = set()
 
     def begin(self) -> None:
-        """Begin a look: all buckets are asked again."""
-        self._reported &= self.lost
-        self.lost.clear()
+        """Begin a look: ask all buckets again."""
+        self._lost_before, self.lost = self.lost, set()
 
     def hold_lease(self) -> bool:
         """Take the lease, or keep it. False: another process has it."""
@@ -130,9 +131,11 @@ class ClaimerLedger:
         self._ledger.call("SET", AUTHORIZER, address, "NX")
         return str(self._ledger.call("GET", AUTHORIZER).decode())
 
-    def handled_block(self) -> int:
-        """The last block whose events were handled; 0 at the beginning."""
-        return int(self._ledger.call("HGET", WATCH, "handled_block") or 0)
+    def looked(self) -> list[Looked]:
+        """By bucket: how far its channels were looked at; block 0 at the beginning."""
+        block, at_ms, field = self._ledger.call("HMGET", WATCH, "handled_block", "watched_at", "behind")
+        earlier, last = behind(field), Looked(int(block or 0), int(at_ms or 0))
+        return [earlier.get(bucket, last) for bucket in range(BUCKETS)]
 
     def watched(self, fields: dict[str, Any]) -> None:
         """Write what the API reads of the claimer."""
@@ -170,11 +173,12 @@ class ClaimerLedger:
         )
 
     def rows(self, named: Iterable[tuple[str, int]]) -> Iterator[Channel]:
-        """The rows of these channels and buckets, without those that do not exist or whose bucket is lost."""
-        for name, bucket in named:
-            if bucket in self.lost:
-                continue
-            fields = self._ledger.call("HMGET", channel_key(bucket, name), *_FIELDS)
+        """The rows of these channels and buckets, without those that do not exist and those of lost buckets."""
+        found = [(name, bucket) for name, bucket in named if bucket not in self.lost]
+        asked = [("HMGET", channel_key(bucket, name), *_FIELDS) for name, bucket in found]
+        for (name, bucket), fields in zip(found, self._ledger.send(asked), strict=True):
+            if isinstance(fields, RedisError):
+                raise fields
             if fields[0] is None:
                 continue
             config, network, payer, charged, claimed, top, signature, leaving, owed_since, nonce, done_top = fields
@@ -286,17 +290,18 @@ class ClaimerLedger:
         ]
         return sum(int(count) for _, count in self._of_each_bucket(asked))
 
-    def _of_each_bucket(self, commands: Sequence[Command]) -> Iterator[tuple[int, Any]]:
-        """The answers to one command for each bucket, in one write for each server, without those of lost buckets. Raises
-        RedisError when all are lost."""
-        asked = [bucket for bucket in range(BUCKETS) if bucket not in self.lost]
-        answers = dict(zip(asked, self._ledger.send([commands[bucket] for bucket in asked]), strict=True))
-        failed = {bucket: answer for bucket, answer in answers.items() if isinstance(answer, RedisError)}
-        if len(failed) == len(answers):
-            raise next(iter(failed.values()))
-        self.lost |= failed.keys()
-        if new := failed.keys() - self._reported:
-            log.warning("channels in %d of %d buckets cannot be looked after: %s", len(new), BUCKETS, failed[min(new)])
-            self._reported |= new
-        for bucket in answers.keys() - failed.keys():
-            yield bucket, answers[bucket]
+    def _of_each_bucket(self, commands: Sequence[Command]) -> list[tuple[int, Any]]:
+        """The answers to one command for each bucket, in one write for each server, without lost buckets. Lost is also what a
+        server refuses: one that takes no writes.
+
+        Raises RedisError when all are lost.
+        """
+        buckets = [bucket for bucket in range(BUCKETS) if bucket not in self.lost]
+        answers = list(zip(buckets, self._ledger.send([commands[bucket] for bucket in buckets]), strict=True))
+        failed = {bucket: answer for bucket, answer in answers if isinstance(answer, RedisError)}
+        self.lost |= set(failed)
+        if len(failed) == len(buckets):
+            raise next(iter(failed.values()), RedisError("no bucket of the ledger answers"))
+        if new := sorted(set(failed) - self._lost_before):
+            log.warning("channels of %d buckets cannot be looked after: %s", len(new), failed[new[0]])
+        return [(bucket, answer) for bucket, answer in answers if bucket not in failed]

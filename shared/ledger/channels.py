@@ -7,6 +7,8 @@ All keys of a channel and of its vouchers are in the payer's bucket. What was ch
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from shared.ledger.keys import NOTE, PREFIXES, RECORDS, bucket_of, of_each_bucket
 from shared.lua_script import NOW, load, piece
 
@@ -39,7 +41,8 @@ READS = "coinslot:{00}:channel-reads"
 """LIST of ReadRequest: channels that the claimer is to read from the chain now."""
 WATCH = "coinslot:{00}:channel-watch"
 """HASH that the claimer writes: `authorizer`, `network`, `withdraw_delay`, `min_deposit`, `handled_block`, `watched_at` (Unix
-milliseconds of the claimer), `claimer`, and what a claim costs now: `claim_cost` (atomic units of the token)."""
+milliseconds of the claimer), `behind` (the buckets that it could not look at then), `claimer`, and what a claim costs now:
+`claim_cost` (atomic units of the token)."""
 LEASE = "coinslot:{00}:claimer"
 """Who claims: one process of an installation."""
 AUTHORIZER = "coinslot:{00}:channel-authorizer"
@@ -71,6 +74,18 @@ class ReadRequest(NamedTuple):
     payer: str
     config: str
     ticket: str
+
+
+class Looked(NamedTuple):
+    """How far the claimer has looked at the channels of a bucket: the last block, and when, in Unix milliseconds."""
+
+    block: int
+    at_ms: int
+
+
+def behind(field: bytes | None) -> dict[int, Looked]:
+    """What WATCH says of the buckets that the claimer could not look at: how far it had looked before."""
+    return msgspec.json.decode(field or b"{}", type=dict[int, Looked])
 
 
 def channel_key(bucket: int, channel: str) -> str:

@@ -24,7 +24,7 @@ from api.redis_client import Redis, RedisLost
 from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from jobs.catalogue import BY_NAME
 from shared.ledger.channels import READS, ReadRequest
-from shared.ledger.keys import PRICE_LISTS
+from shared.ledger.keys import PRICE_LISTS, bucket_of_payer
 from shared.servers.ledger_connections import LedgerConnections
 from shared.settings.service import Settings
 from shared.x402.evm_channel_ids import PREFIX, ChannelConfig
@@ -338,6 +338,26 @@ async def test_no_voucher_is_taken_while_nobody_watches_the_chain(buyer: Buyer, 
     assert (refused.status_code, refused.json()["reason"], refused.json()["charged"]) == (503, "rail_down", False)
     buyer.chain.watch()
     while (answer := await buyer.send(buyer.payer.voucher(2_000))).status_code == 503:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    assert answer.status_code == 200
+
+
+async def test_no_voucher_is_taken_of_a_bucket_that_nobody_looks_at(buyer: Buyer, shop: httpx.AsyncClient) -> None:
+    """The claimer does not reach the payer's server of the ledger. Channels stay offered, and payers of other buckets buy."""
+    await buyer.open()
+    bucket = bucket_of_payer("eip155:8453", buyer.payer.config.payer.lower())
+    now_ms = int(time.time() * 1000)
+    for others, age_s in ((bucket, 30), (bucket % 63 + 1, 120)):
+        buyer.chain.watch(behind=msgspec.json.encode({others: (1, now_ms - age_s * 1000)}))
+        await asyncio.sleep(1.5)
+        assert (await buyer.send(buyer.payer.voucher(2_000 if others == bucket else 3_000))).status_code == 200
+    buyer.chain.watch(behind=msgspec.json.encode({bucket: (1, now_ms - 120_000)}))
+    await asyncio.sleep(1.5)
+    refused = await buyer.send(buyer.payer.voucher(4_000))
+    assert (refused.status_code, refused.json()["reason"], refused.json()["charged"]) == (503, "rail_down", False)
+    assert channel_offer((await shop.post(ECHO)).json()) is not None
+    buyer.chain.watch(behind=b"{}")
+    while (answer := await buyer.send(buyer.payer.voucher(4_000))).status_code == 503:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     assert answer.status_code == 200
 

@@ -48,6 +48,14 @@ class Book:
         self.client.hset(WATCH, mapping={"watched_at": self.now - ago_s * 1000, "claim_cost": 2_000})
 
 
+def test_the_watch_is_as_old_as_that_of_its_oldest_bucket(book: Book, settings: Settings) -> None:
+    book.watched()
+    book.client.hset(WATCH, "behind", json.dumps({3: (1, book.now - 500_000), 4: (1, book.now - 20_000)}))
+    summed = channels.summary(book.client, OWN)
+    assert summed is not None
+    assert summed.watch_age_s == pytest.approx(500, abs=30)
+
+
 @pytest.fixture
 def book(clean_redis: str) -> Iterator[Book]:
     with redis.Redis.from_url(clean_redis) as client:
