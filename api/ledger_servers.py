@@ -62,7 +62,7 @@ class LedgerServers:
 
     async def move(self, bucket: int, url: str) -> None:
         """Note that a bucket has moved to this server. Raises RedisLost when what was in it is not there."""
-        if url in self._clients.keys() | self._replicated.keys() and (why := await self._refusal(url, [bucket])):
+        if self._is_connected(url) and (why := await self._refusal(url, [bucket])):
             raise RedisLost(why)
         self.of[bucket] = url
 
@@ -113,10 +113,11 @@ class LedgerServers:
         newest = max(told, key=lambda each: each.rank)
         gained: dict[str, list[int]] = {}
         for bucket, url in enumerate(newest.of):
-            if url != self.of[bucket] and url in self._clients.keys() | self._replicated.keys():
+            if url != self.of[bucket] and self._is_connected(url):
                 gained.setdefault(url, []).append(bucket)
         of = list(newest.of)
-        for (url, buckets), why in zip(gained.items(), await self._refusals(gained), strict=True):
+        refusals = await asyncio.gather(*(self._refusal(url, buckets) for url, buckets in gained.items()))
+        for (url, buckets), why in zip(gained.items(), refusals, strict=True):
             if why:
                 log.error("the ledger's %s is not used for buckets that have come to it: %s", urlsplit(url).netloc, why)
                 for bucket in buckets:
@@ -142,11 +143,11 @@ class LedgerServers:
             client.close()
         return RedisLost(NO_CLUSTER) if len(self._urls) > 1 and not told.is_cluster else told
 
-    async def _refusals(self, gained: dict[str, list[int]]) -> list[str]:
-        """Why servers may not be used for these buckets. They were not checked when the connections there were opened."""
-        return await asyncio.gather(*(self._refusal(url, buckets) for url, buckets in gained.items()))
+    def _is_connected(self, url: str) -> bool:
+        return url in self._clients or url in self._replicated
 
     async def _refusal(self, url: str, buckets: list[int]) -> str:
+        """Why a server may not be used for buckets that were not checked when the connections there were opened; or ""."""
         try:
             async with asyncio.timeout(ASK_WITHIN_S[0]):
                 return await _answered(self._client(url), checked(buckets, self._known))

@@ -175,7 +175,7 @@ class PaidCall:
         checked = Checked(presented, offer, paid.rail, paid.payment, authorization, claim, query, body, call_log)
         another_offer = None
         if not (paid.is_current or await self._is_honoured(paid)):
-            another_offer = self._gate.unmatched(paid)
+            another_offer = paid.refusal()
             checked = dataclasses.replace(checked, is_outdated=True)
             if not await self._services.ledger.has_claim(claim):
                 raise another_offer

@@ -20,6 +20,8 @@ from shared.settings.service import Settings
 
 LEAST_VERSION = 9
 """Of Valkey: CLUSTER MIGRATESLOTS."""
+READY_WITHIN_S = 10.0
+"""How long a new node may take until it answers commands."""
 WITHIN_S = 600.0
 """How long one bucket may take."""
 _PAUSE_S = 0.05
@@ -34,6 +36,10 @@ def report(settings: Settings) -> int:
     if not servers.shards:
         raise Failed("no server of the cluster has slots yet (see docs/scaling.md, A lone server grows while it sells)")
     ids = dict(_primaries(settings, servers))
+    for url in ids:
+        with closing(connect(url)) as client:
+            if why := moves_no_slot(client) or _is_not_ready(client):
+                raise Failed(f"{address(url)}: {why}")
     for bucket, source, target in moves(servers, list(ids)):
         began = time.monotonic()
         _move(SLOT[bucket], source, target, ids[target])
@@ -62,8 +68,6 @@ def _primaries(settings: Settings, servers: Servers) -> Iterator[tuple[str, str]
     urls: dict[str, str] = {}
     for url, *_ in servers.shards:
         with closing(connect(url)) as client:
-            if why := moves_no_slot(client):
-                raise Failed(f"{address(url)}: {why}")
             urls[_asked(client, "CLUSTER MYID").decode()] = url
             nodes: dict[str, dict[str, Any]] = _asked(client, "CLUSTER NODES")
     for place, node in nodes.items():
@@ -88,6 +92,16 @@ def moves_no_slot(client: redis.Redis) -> str:
         return ""
     name = f"Valkey {version}" if version else f"Redis {told['redis_version']}"
     return f"it is {name}, and a bucket moves at once with Valkey {LEAST_VERSION} or later only"
+
+
+def _is_not_ready(client: redis.Redis) -> str:
+    """Wait for a node that has just started: it refuses commands for two seconds. Returns why it still does, or ""."""
+    give_up_at = time.monotonic() + READY_WITHIN_S
+    while (state := _asked(client, "CLUSTER INFO")["cluster_state"]) != "ok":
+        if time.monotonic() > give_up_at:
+            return f"its cluster_state is {state}"
+        time.sleep(_PAUSE_S)
+    return ""
 
 
 def _move(slot: int, source: str, target: str, name: str) -> None:

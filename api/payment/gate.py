@@ -14,7 +14,7 @@ import msgspec
 from api.causes import Cause
 from api.discovery import bazaar
 from api.discovery.listing import MCP_PATH, Listing, resource
-from api.errors import Problem, problem_of
+from api.errors import problem_of
 from api.http import Answer
 from api.payment import identifier
 from api.payment.binding import Binder
@@ -231,14 +231,6 @@ class PaymentGate:
             if rail.verifier.matches(once, accepted) and rail.verifier.is_payable(once):
                 return matched(once, rail, presented, is_current=False)
         raise PaymentRefused("no_matching_offer")
-
-    def unmatched(self, match: Match) -> PaymentRefused | Problem:
-        """Why a payment that pays no offer of now is not taken. A process that has just started may not know its facilitator's
-        terms yet, with which another one has made the offer: then the payment may come again."""
-        rail = match.rail
-        if rail.verifier.completed(match.offer, rail.health.terms) is None:
-            return problem_of(Cause.RAIL_DOWN, retry_after_s=rail.health.retry_after_s)
-        return PaymentRefused("no_matching_offer")
 
     def match_flat(self, presented: FlatPayment, prices: Iterable[Price]) -> Match:
         """Find the earlier price that a flat payment, which does not say it, is signed for. Raises PaymentRefused."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from api.causes import Cause
+from api.errors import Problem, problem_of
 from api.payment.rails import ConfiguredRail
 from shared.x402.authorization import Authorization
 from shared.x402.refusal import PaymentRefused
@@ -35,6 +37,13 @@ class Match:
             if self.is_current:
                 raise
             raise PaymentRefused("no_matching_offer") from None
+
+    def refusal(self) -> PaymentRefused | Problem:
+        """Why it is not taken where it pays no offer of now. A process that has just started may not know its facilitator's
+        terms yet, with which another one has made the offer: then the payment may come again."""
+        if self.rail.verifier.completed(self.offer, self.rail.health.terms) is None:
+            return problem_of(Cause.RAIL_DOWN, retry_after_s=self.rail.health.retry_after_s)
+        return PaymentRefused("no_matching_offer")
 
 
 def matched(offer: Offer, rail: ConfiguredRail, presented: Payment, *, is_current: bool) -> Match:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Recorded
 from api.payment.periodic_task import PeriodicTask
-from api.redis_client import RedisLost
+from api.redis_client import RedisLost, RedisRefused
 from shared.ledger.keys import bucket_of
 
 EVERY_S = 0.5
@@ -41,9 +41,8 @@ class UnrecordedSettlements(PeriodicTask):
         return kept[0] if kept else b""
 
     async def run_once(self) -> int:
-        """Record what is kept, as far as its servers answer. Raises RedisLost when none does, and RedisRefused when one takes
-        nothing."""
-        recorded, lost = 0, dict[int, RedisLost]()
+        """Record what is kept, as far as its servers take it. Raises RedisLost and RedisRefused when none does."""
+        recorded, lost = 0, dict[int, RedisLost | RedisRefused]()
         for payment_id, (receipt, on_recorded) in list(self._kept.items()):
             if (bucket := bucket_of(payment_id)) in lost:
                 continue
@@ -52,7 +51,7 @@ class UnrecordedSettlements(PeriodicTask):
                 is_known = bool(await self._ledger.receipt(payment_id))
                 if not is_known and await self._ledger.settled(payment_id, receipt, 0) is Recorded.NEW:
                     on_recorded()
-            except RedisLost as error:
+            except (RedisLost, RedisRefused) as error:
                 lost[bucket] = error
                 continue
             self._kept.pop(payment_id, None)

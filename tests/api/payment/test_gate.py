@@ -249,7 +249,7 @@ def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
     says(bound, "G")
     earlier = gate.match(accepts())
     assert (earlier.offer.extra["feePayer"], earlier.is_current) == ("F", False)
-    assert isinstance(gate.unmatched(earlier), PaymentRefused)
+    assert isinstance(earlier.refusal(), PaymentRefused)
 
 
 def test_what_another_process_offers_already_may_come_again(rails: Any, bound: ConfiguredRail) -> None:
@@ -259,7 +259,7 @@ def test_what_another_process_offers_already_may_come_again(rails: Any, bound: C
     ours = gate.listing.offers[1]
     offer = msgspec.structs.replace(ours, extra={**ours.extra, "feePayer": "F", "memo": "m"})
     found = gate.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
-    refusal = gate.unmatched(found)
+    refusal = found.refusal()
     assert isinstance(refusal, Problem)
     assert (found.is_current, refusal.cause, refusal.charged) == (False, Cause.RAIL_DOWN, False)
 

@@ -8,7 +8,7 @@ import pytest
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Recorded
 from api.payment.unrecorded import UnrecordedSettlements
-from api.redis_client import RedisLost
+from api.redis_client import RedisLost, RedisRefused
 from shared.ledger.keys import bucket_of
 
 pytestmark = pytest.mark.anyio
@@ -19,23 +19,25 @@ IDS = [f"eip155:8453:0x833:0x{payer}:0x{number}" for number in range(2) for paye
 class LedgerDouble:
     """It takes what is in some buckets."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: Exception) -> None:
         self.lost: set[int] = set()
         self.asked: list[str] = []
+        self.why = why
 
     async def receipt(self, payment_id: str) -> bytes:
         self.asked.append(payment_id)
         if bucket_of(payment_id) in self.lost:
-            raise RedisLost("gone")
+            raise self.why
         return b""
 
     async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> Recorded:
         return Recorded.NEW
 
 
-async def test_a_lost_server_keeps_back_its_own_settlements_alone() -> None:
+@pytest.mark.parametrize("why", [RedisLost("gone"), RedisRefused("NOREPLICAS")])
+async def test_a_lost_server_keeps_back_its_own_settlements_alone(why: Exception) -> None:
     """It is asked once in a round, and those of others are recorded."""
-    ledger = LedgerDouble()
+    ledger = LedgerDouble(why)
     unrecorded = UnrecordedSettlements(cast(Ledger, ledger))
     told: list[str] = []
     for payment_id in IDS:
@@ -45,7 +47,7 @@ async def test_a_lost_server_keeps_back_its_own_settlements_alone() -> None:
     ledger.lost = {first}
     assert (await unrecorded.run_once(), told) == (2, IDS[1::2])
     assert ledger.asked == [IDS[0], IDS[1], IDS[3]]
-    with pytest.raises(RedisLost):
+    with pytest.raises(type(why)):
         await unrecorded.run_once()
     ledger.lost = set()
     assert (await unrecorded.run_once(), told) == (2, [*IDS[1::2], *IDS[::2]])
