@@ -93,18 +93,19 @@ class LedgerConnections:
                 for number, answer in zip(numbers, found, strict=True):
                     answers[number] = answer
             asked = {}
-            waiting = [number for number in waiting if _is_elsewhere(answers[number])]
-            if not waiting:
-                return answers
-            for number in waiting:
+            for number in filter(lambda number: _is_elsewhere(answers[number]), waiting):
                 refused, url = answers[number], places[number][0]
                 match kind_of(refused):
                     case "MOVED":
-                        self._place(named_in(refused, url), [buckets[number]])
+                        if why := self._place(named_in(refused, url), [buckets[number]]):
+                            answers[number] = redis.ConnectionError(why)
                     case "ASK":
                         asked[number] = named_in(refused, url)
                     case "CLUSTERDOWN":
                         self._servers = None
+            waiting = [number for number in waiting if _is_elsewhere(answers[number])]
+            if not waiting:
+                return answers
         for number in waiting:
             answers[number] = redis.ConnectionError(str(answers[number]))
         return answers
@@ -199,9 +200,9 @@ class LedgerConnections:
         for url, buckets in moved.items():
             self._place(url, buckets)
 
-    def _place(self, url: str, buckets: list[int]) -> None:
-        """Note that a server has these buckets, unless what was in them is not there. Those that come to a server with an open
-        connection were not checked when it was opened."""
+    def _place(self, url: str, buckets: list[int]) -> str:
+        """Note that a server has these buckets, unless what was in them is not there: returns why, or "". Those that come to a
+        server with an open connection were not checked when it was opened."""
         why = ""
         if url in self._connections:
             try:
@@ -212,6 +213,7 @@ class LedgerConnections:
             log.error("the ledger's %s is not used for buckets that have come to it: %s", urlsplit(url).netloc, why)
         for bucket in buckets:
             self._of[bucket] = "" if why else url
+        return why
 
 
 def _is_elsewhere(answer: Any) -> bool:

@@ -33,7 +33,8 @@ from tests.time_limits import patience
 CAPS = Caps(Decimal("0.01"), Decimal("0.005"), Decimal("0.005"), {"echo": Decimal("0.005")})
 LEFT = Decimal("0.004")
 """Of each cap, after one call for 0.001."""
-TIMEOUT_S = patience(0.5)
+TIMEOUT_S = {"close": patience(30), "reset": patience(30), "left open": patience(2)}
+"""By what comes after the answer. Only a connection that is left open is waited for so long."""
 
 
 class HostileShop:
@@ -106,11 +107,11 @@ def hostile() -> Iterator[HostileShop]:
     shop.close()
 
 
-def buy_blocking(found: Configuration) -> Answer:
+def buy_blocking(found: Configuration, timeout_s: float) -> Answer:
     """As Buyer does, within the caps."""
     reserved: list[str] = []
     journal = found.payments.journal
-    with BlockingExchange(found.base_url, timeout_s=TIMEOUT_S) as exchange:
+    with BlockingExchange(found.base_url, timeout_s=timeout_s) as exchange:
         purchases = Purchases(
             base_url=found.base_url,
             wallet=Wallet((found.signer,)),
@@ -126,11 +127,11 @@ def buy_blocking(found: Configuration) -> Answer:
         return completed(purchases.call("echo", None, keep=True))
 
 
-def buy_async(found: Configuration) -> Answer:
+def buy_async(found: Configuration, timeout_s: float) -> Answer:
     """As `coinslot mcp` does."""
 
     async def buy() -> Answer:
-        buyer = CappedBuyer(found, CAPS, timeout_s=TIMEOUT_S)
+        buyer = CappedBuyer(found, CAPS, timeout_s=timeout_s)
         try:
             return await buyer.call("echo", None)
         finally:
@@ -217,7 +218,7 @@ def test_a_payment_that_arrived_counts_and_is_kept(hostile: HostileShop, shop: S
             payments = found.payments
             charged: object = "answered"
             try:
-                buy(found)
+                buy(found, TIMEOUT_S[ends])
             except CoinslotError as error:
                 charged = error.charged
             assert hostile.received == received + 1
