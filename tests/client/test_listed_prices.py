@@ -151,7 +151,7 @@ def test_a_hostile_shop_gets_the_listed_price_at_most(
     acts(shop)
 
     async def buy() -> None:
-        buyer = CappedBuyer(configured(shop.base_url, tmp_path), CAPS, timeout_s=0.5)
+        buyer = CappedBuyer(configured(shop.base_url, tmp_path), CAPS, timeout_s=1.5)
         try:
             with pytest.raises(CoinslotError):
                 await buyer.call("echo", {})
@@ -159,7 +159,7 @@ def test_a_hostile_shop_gets_the_listed_price_at_most(
             await buyer.aclose()
 
     if buys == "call":
-        assert command("call", "echo", "--max-price", "1", "--timeout", "0.5").code != 0
+        assert command("call", "echo", "--max-price", "1", "--timeout", "1.5").code != 0
     else:
         anyio.run(buy)
     signed = [msgspec.json.decode(base64.b64decode(header), type=Payment) for header in set(shop.payments)]

@@ -85,7 +85,7 @@ async def test_p36_a_job_that_is_lost_is_run_for_the_same_payment(
     charged."""
     payment = payer.payment()
     headers = paid_with(payment)
-    hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=0.3)
+    hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=1.0)
     monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     async with open_shop(settings, (hurried,)) as shop:
         with monkeypatch.context() as lossy:
@@ -107,7 +107,7 @@ async def test_p36_an_answer_that_was_not_stored_is_made_again(
     numbers = iter(range(100))
     monkeypatch.setattr("workers.actors.execute", lambda *_: Ok(b'{"n":%d}' % next(numbers)))
     headers = payer.headers()
-    hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=0.3)
+    hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=1.0)
     monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     async with open_shop(settings, (hurried,)) as shop:
         with monkeypatch.context() as broken:
