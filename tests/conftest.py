@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,8 +34,11 @@ UNIT = ("shared", "jobs", "contract")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A conftest's own hooks are not called for fixtures of the session."""
+    """A conftest's own hooks are not called for fixtures of the session. And Ctrl-C reaches what tests start: shells start with
+    it ignored what runs in the background."""
     config.pluginmanager.register(EndOfService())
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
