@@ -38,10 +38,10 @@ class ConfinementMonitor:
     def start(self) -> None:
         """Begin, for a worker that has children."""
         self._known = self._layers()
-        threading.Thread(target=self._watch, name="confinement", daemon=True).start()
+        threading.Thread(target=self._run, name="confinement", daemon=True).start()
 
     def close(self) -> None:
-        """Stop. What was noted expires."""
+        """Stop, and close the connection soon. What was noted expires."""
         self._has_ended.set()
 
     def unavailable_reason(self, queue_name: str) -> str:
@@ -51,6 +51,10 @@ class ConfinementMonitor:
         if self._known is None:
             return STARTING
         return UNCONFINED if self._is_strict and not self._known.seccomp else ""
+
+    def _run(self) -> None:
+        with contextlib.closing(self._client):
+            self._watch()
 
     def _watch(self) -> None:
         while self._known is None:

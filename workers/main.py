@@ -90,6 +90,7 @@ class WorkerLifecycle(Middleware):
         confinement: ConfinementMonitor,
         ports: PortMonitor,
         ledger: LedgerConnections,
+        observations: ObservationStore,
         mirror: Mirror,
     ) -> None:
         self._settings = settings
@@ -97,6 +98,7 @@ class WorkerLifecycle(Middleware):
         self._confinement = confinement
         self._ports = ports
         self._ledger = ledger
+        self._observations = observations
         self._mirror = mirror
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
@@ -116,6 +118,7 @@ class WorkerLifecycle(Middleware):
         self._ports.close()
         self._children.close()
         self._ledger.close()
+        self._observations.close()
         self._mirror.close()
         tracing.stop()
 
@@ -210,7 +213,7 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
             PrefetchPerThread(),
             FastWorkQueue(),
             StopFetching(),
-            WorkerLifecycle(settings, children, confinement, port_monitor, ledger, mirror),
+            WorkerLifecycle(settings, children, confinement, port_monitor, ledger, observations, mirror),
             *([TracedJobs()] if settings.otel else []),
         ],
         outbox=outbox,
