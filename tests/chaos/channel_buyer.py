@@ -78,10 +78,13 @@ class ChannelBuyer:
         return max((int(call.payload["voucher"]["maxClaimableAmount"]) for call in self.calls), default=0)
 
     def leave(self) -> None:
-        """Announce a withdrawal of everything that is left. A claim in the meantime makes it less."""
+        """Announce a withdrawal of everything that is left. A claim in the meantime makes it less, and a refund nothing, which
+        the contract refuses to pay."""
         state = self.on_chain()
         while not self.is_leaving:
             balance, claimed = state
+            if balance == claimed:
+                return
             try:
                 self._transact(INITIATE, ("uint128", balance - claimed))
                 self.is_leaving = True
@@ -205,7 +208,7 @@ class ChannelBuyer:
             if balance - claimed <= 20 * PRICE or self.is_leaving:
                 return
             self.leave()
-            self.seen["leaves"] += 1
+            self.seen["leaves"] += self.is_leaving
 
     def want_refund(self) -> None:
         """Ask for everything that is not charged."""
