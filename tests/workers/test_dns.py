@@ -14,7 +14,6 @@ from jobs.ports import Context, DnsRecord
 from shared import outcome
 from shared.outcome import Failed, Ok, UpstreamFailed
 from shared.settings.service import Settings
-from tests.time_limits import SLACK_S
 from tests.workers.egress.name_server import (
     SOA,
     NameServer,
@@ -220,9 +219,9 @@ def test_the_longest_answer_takes_a_moment(server: NameServer) -> None:
     lines = [f"{name}. 60 IN MX {i} {i}.{name}." for i in range(1500)]
     [wire] = records(*lines)(dns.message.make_query(name, "MX"), "tcp")  # before: it takes longer than to read it
     server.script(name, "MX", truncated, lambda query, _: [query.id.to_bytes(2) + wire[2:]])
-    started = time.process_time()
+    started = time.monotonic()
     got = call(server, domain=name, recordType="MX")
-    assert time.process_time() - started < 5
+    assert time.monotonic() - started < 5
     assert got["truncated"] is True
     assert len(json.dumps(got)) < 4_000_000
 
@@ -233,7 +232,7 @@ def test_the_cap_is_five_seconds(server: NameServer) -> None:
     started = time.monotonic()
     failed = failure(server, domain=NAME)
     assert (failed.code, failed.reason, failed.retryable) == ("upstream_failed", "timeout", True)
-    assert 4.9 <= time.monotonic() - started < 5 + SLACK_S
+    assert 4.9 <= time.monotonic() - started < 6
     assert len(server.asked(NAME)) > 1
 
 
@@ -248,7 +247,7 @@ def test_no_answer_in_time(server: NameServer, monkeypatch: pytest.MonkeyPatch, 
     server.default = step
     started = time.monotonic()
     assert failure(server, domain=NAME).reason == "timeout"
-    assert 0.4 <= time.monotonic() - started < 0.4 + SLACK_S
+    assert 0.4 <= time.monotonic() - started < 1.4
 
 
 def test_the_deadline_is_for_all_questions_together(server: NameServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +257,7 @@ def test_the_deadline_is_for_all_questions_together(server: NameServer, monkeypa
     server.script("b.example.com", "A", truncated, silence)
     started = time.monotonic()
     assert failure(server, domain=NAME).reason == "timeout"
-    assert 0.4 <= time.monotonic() - started < 0.4 + SLACK_S
+    assert 0.4 <= time.monotonic() - started < 1.4
 
 
 def test_servers_that_fail(server: NameServer) -> None:
