@@ -156,7 +156,7 @@ def _settler(here: Servers, system: System, folder: Path, keys: list[PrivateKey]
             impersonated.call(sandbox.usdc, "mint(address,uint256)", address_of(key.public_key), FUNDS)
         facilitator = here.start(system, **_environment(system, sandbox, folder))
         facilitator.wait_for(405, path="/supported")  # which is for GET
-        shop = here.start(PAID, COINSLOT_EVM_FACILITATOR_URL=facilitator.origin)
+        shop = here.start(PAID, COINSLOT_EVM_FACILITATOR_URL=facilitator.origin, COINSLOT_MAX_COST_SHARE="off")
         shop.wait_for(402)
         yield Settler(system, chain, sandbox, facilitator, shop, rpc)
     finally:
