@@ -259,6 +259,7 @@ def test_what_is_no_refund_closes_nothing(base: EvmOwner, debts: Debts) -> None:
     for payment in owed:
         debts.client.hset(record_key(payment), "settled", 0)
     paid = base.pay(stranger, payer, 6_000)
+    base.rpc("evm_setAutomine", True)  # no more blocks by the clock
     debts.monkeypatch.setenv("COINSLOT_EVM_PAY_TO", stranger)
     debts.monkeypatch.setenv("COINSLOT_EVM_FINALITY", "2")
     refused(paid, "has 0 of 2 blocks on top")
