@@ -180,7 +180,7 @@ def test_slow_catalogs(ports: WorkerPorts, server: Server, monkeypatch: pytest.M
 
 def test_the_deadline_of_a_report(ports: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over, no place is asked for any more."""
-    monkeypatch.setattr(fetching, "LIMIT_S", 1.2)
+    monkeypatch.setattr(fetching, "LIMIT_S", 2.4)
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": trickle}
     started = time.monotonic()
     answer = report(ports)
