@@ -32,7 +32,11 @@ PAGE_BYTES = 600 << 20
 """Memory of the machine or container for each page at once. A page takes 190 MB, and a hostile one 1.2 GB for a moment."""
 JOB_S = 25.0
 TRIES = 2
-"""When the browser ends during a job, another page may have ended it."""
+"""When the browser ends during a job, another page may have ended it; one that opens no page may be stuck."""
+
+
+class NotOpened(Exception):
+    """A browser did not open a page in time, so the site was not called."""
 
 
 def pages_at_once(memory_bytes: int | None = None) -> int:
@@ -96,9 +100,12 @@ class BrowserPool:
         for left in range(TRIES - 1, -1, -1):
             try:
                 return await self._render_once(url, area, deadline)
-            except BrowserEnded:
-                if not left or deadline - time.monotonic() < 2 * RESERVED_S:
-                    raise verdicts.failed("page_crashed") from None
+            except (BrowserEnded, NotOpened) as failure:
+                if left and deadline - time.monotonic() >= 2 * RESERVED_S:
+                    continue
+                if isinstance(failure, NotOpened):
+                    raise DeadlineExceeded("The browser opened no page in time.") from None
+                raise verdicts.failed("page_crashed") from None
             except (CdpError, TimeoutError):
                 raise verdicts.failed("timeout") from None
         raise AssertionError
@@ -127,7 +134,7 @@ class BrowserPool:
                 browser.is_spent = True  # perhaps there is a context now whose id nobody knows
                 if isinstance(error, CdpError):  # which no page has done
                     raise BrowserEnded(str(error)) from None
-                raise
+                raise NotOpened from None
             return await render(page, url, job, area=area, deadline=deadline)
         finally:
             # The caller does not wait for it.

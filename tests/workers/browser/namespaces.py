@@ -56,9 +56,9 @@ def _namespace(pid: int) -> str:
         return ""
 
 
-def renderers() -> list[int]:
-    """The processes in which pages of this process' browsers run."""
-    return [pid for pid in proc.family(os.getpid()) if "--type=renderer" in command(pid)]
+def renderers(parent: int | None = None) -> list[int]:
+    """The processes in which pages of this process' browsers run, or of those that another one has started."""
+    return [pid for pid in proc.family(parent or os.getpid()) if "--type=renderer" in command(pid)]
 
 
 def children_of(parent: int) -> set[int]:

@@ -22,6 +22,7 @@ from tests.workers.until import until
 from workers.adapters import browser as adapter
 from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
 from workers.browser import instance
+from workers.browser import page as pages
 from workers.browser import program as programs
 from workers.browser.page import Page
 from workers.browser.pool import pages_at_once
@@ -66,6 +67,11 @@ def first_process() -> int:
     (launcher,) = launchers() - _BEFORE
     (first,) = children_of(launcher)
     return first
+
+
+def own_renderers() -> list[int]:
+    """The processes in which pages of the test's own browsers run."""
+    return [pid for launcher in launchers() - _BEFORE for pid in renderers(launcher)]
 
 
 _BEFORE: set[int] = set()
@@ -212,3 +218,32 @@ def test_a_page_whose_process_dies_before_it_asks(
     assert killed
     assert "<p>text</p>" in page.html
     assert time.monotonic() - began < patience(20)
+
+
+@pytest.mark.parametrize("stuck", [1, 2])
+def test_a_browser_that_opens_no_page_in_time(
+    own: ChromiumBrowser, site: Site, monkeypatch: pytest.MonkeyPatch, stuck: int
+) -> None:
+    """The next one shows the page. Where that one opens none either, nobody says that the site was slow: it was not called."""
+    site.add("/", "<p>text</p>")
+    set_up, stopped = Page._set_up, []
+    monkeypatch.setattr(pages, "OPEN_S", patience(3))
+
+    def stopping(page: Page, session: str, kind: str) -> object:
+        if len(stopped) < stuck:
+            until(lambda: bool(own_renderers()))
+            stopped.append(own_renderers())
+            for pid in stopped[-1]:
+                os.kill(pid, signal.SIGSTOP)
+        return set_up(page, session, kind)
+
+    monkeypatch.setattr(Page, "_set_up", stopping)
+    url = public_url(f"http://site.example.com:{site.port}/", SITE)
+    deadline = time.monotonic() + patience(40)
+    if stuck == 1:
+        assert "<p>text</p>" in own.render(url, screenshot=None, deadline=deadline).html
+    else:
+        with pytest.raises(DeadlineExceeded, match="opened no page"):
+            own.render(url, screenshot=None, deadline=deadline)
+    assert len(stopped) == stuck
+    assert site.count("/") == 2 - stuck
