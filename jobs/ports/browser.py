@@ -114,7 +114,7 @@ class Browser(Protocol):
             BlockedAddress: the main document, or a redirect or navigation to one, leads to an address that is not public.
                 What the page asks for beside it is refused in silence, as if the network had failed.
             UpstreamFailed: with one of FAILURES as its reason.
-            DeadlineExceeded: no page was free, or could be opened, in time, so the site was not called.
+            DeadlineExceeded: the browser did not call the site in time, or was late itself.
         """
         ...
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from jobs.hosts import PublicUrl
 from jobs.ports.browser import Area, RenderedPage
 from shared.observability.metrics import metrics
-from shared.outcome import DeadlineExceeded, JobFailure
+from shared.outcome import DeadlineExceeded, JobFailure, UpstreamFailed
 from shared.process import machine
 from workers.browser import verdicts
 from workers.browser.cdp import BrowserEnded, CdpError
@@ -32,11 +32,13 @@ PAGE_BYTES = 600 << 20
 """Memory of the machine or container for each page at once. A page takes 190 MB, and a hostile one 1.2 GB for a moment."""
 JOB_S = 25.0
 TRIES = 2
-"""When the browser ends during a job, another page may have ended it; one that opens no page may be stuck."""
+"""When the browser ends during a job, another page may have ended it."""
+LEAST_S = 1.0
+"""A site is not called with less time for its answer."""
 
 
-class NotOpened(Exception):
-    """A browser did not open a page in time, so the site was not called."""
+class NotCalled(Exception):
+    """The browser has not called the site, or not in time: the machine is too busy, or the browser is stuck."""
 
 
 def pages_at_once(memory_bytes: int | None = None) -> int:
@@ -100,11 +102,11 @@ class BrowserPool:
         for left in range(TRIES - 1, -1, -1):
             try:
                 return await self._render_once(url, area, deadline)
-            except (BrowserEnded, NotOpened) as failure:
+            except (BrowserEnded, NotCalled) as failure:
                 if left and deadline - time.monotonic() >= 2 * RESERVED_S:
                     continue
-                if isinstance(failure, NotOpened):
-                    raise DeadlineExceeded("The browser opened no page in time.") from None
+                if isinstance(failure, NotCalled):
+                    raise DeadlineExceeded("The browser did not call the site in time.") from None
                 raise verdicts.failed("page_crashed") from None
             except (CdpError, TimeoutError):
                 raise verdicts.failed("timeout") from None
@@ -128,14 +130,19 @@ class BrowserPool:
         job = ended.enter_context(self._proxy.serving(Job(self._proxy.route(url.host), seconds), slot))
         try:
             try:
-                async with asyncio.timeout(max(1.0, deadline - RESERVED_S - time.monotonic())):
+                async with asyncio.timeout(max(LEAST_S, deadline - RESERVED_S - time.monotonic())):
                     await page.open(address)
-            except (CdpError, TimeoutError) as error:
+            except (CdpError, TimeoutError):
                 browser.is_spent = True  # perhaps there is a context now whose id nobody knows
-                if isinstance(error, CdpError):  # which no page has done
-                    raise BrowserEnded(str(error)) from None
-                raise NotOpened from None
-            return await render(page, url, job, area=area, deadline=deadline)
+                raise NotCalled from None
+            if deadline - RESERVED_S - time.monotonic() < LEAST_S:
+                raise NotCalled
+            try:
+                return await render(page, url, job, area=area, deadline=deadline)
+            except UpstreamFailed as failure:
+                if failure.reason == "timeout" and not job.has_asked:
+                    raise NotCalled from None
+                raise
         finally:
             # The caller does not wait for it.
             ended.callback(self._room.release)

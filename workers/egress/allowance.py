@@ -62,6 +62,11 @@ class Job:
         self.deadline = time.monotonic() + self.seconds
         self._asked: set[str] = set()
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether a request was made that it allows."""
+        return bool(self._asked)
+
     def left_s(self) -> float:
         """Seconds until the deadline."""
         return self.deadline - time.monotonic()

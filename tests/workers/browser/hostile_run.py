@@ -48,7 +48,7 @@ NEVER_SAID = (
 """In no answer: contents that are not the page's, files, and the proxy's refusals."""
 IS_STARVED = CROWD > 4
 """Each process has less than a quarter of a core: alone, too, what could be read may end as one of LATE."""
-LATE = ("page_crashed", "timeout", *(("too_large",) if IS_STARVED else ()))
+LATE = ("page_crashed", "timeout", "deadline_exceeded", *(("too_large",) if IS_STARVED else ()))
 NAMES = ("silent.example.com",)
 BUSY = ("scripts", "dialogs", "tampering")
 """Groups of pages that are busy without end."""

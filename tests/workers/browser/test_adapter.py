@@ -4,7 +4,7 @@ import concurrent.futures
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from jobs.hosts import PublicUrl, public_url
 from shared.outcome import DeadlineExceeded
 from shared.pools import Pool
 from shared.settings.service import InvalidSetting, Settings
+from tests.bench import proc
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
 from tests.workers.browser.namespaces import children_of, command, renderers
@@ -26,6 +27,7 @@ from workers.browser import page as pages
 from workers.browser import program as programs
 from workers.browser.page import Page
 from workers.browser.pool import pages_at_once
+from workers.browser.render import RESERVED_S
 from workers.children import ChildPool
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
@@ -69,9 +71,10 @@ def first_process() -> int:
     return first
 
 
-def own_renderers() -> list[int]:
-    """The processes in which pages of the test's own browsers run."""
-    return [pid for launcher in launchers() - _BEFORE for pid in renderers(launcher)]
+def stop(pids: Iterable[int]) -> None:
+    """Until they are killed."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
 
 
 _BEFORE: set[int] = set()
@@ -220,30 +223,46 @@ def test_a_page_whose_process_dies_before_it_asks(
     assert time.monotonic() - began < patience(20)
 
 
-@pytest.mark.parametrize("stuck", [1, 2])
-def test_a_browser_that_opens_no_page_in_time(
-    own: ChromiumBrowser, site: Site, monkeypatch: pytest.MonkeyPatch, stuck: int
+def test_a_browser_that_opens_no_page_is_replaced(
+    own: ChromiumBrowser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next one shows the page. Where that one opens none either, nobody says that the site was slow: it was not called."""
+    """Where the time suffices, the next one shows the page."""
     site.add("/", "<p>text</p>")
+    monkeypatch.setattr(pages, "OPEN_S", patience(2))
     set_up, stopped = Page._set_up, []
-    monkeypatch.setattr(pages, "OPEN_S", patience(3))
 
     def stopping(page: Page, session: str, kind: str) -> object:
-        if len(stopped) < stuck:
-            until(lambda: bool(own_renderers()))
-            stopped.append(own_renderers())
-            for pid in stopped[-1]:
-                os.kill(pid, signal.SIGSTOP)
+        if not stopped:
+            until(lambda: bool(renderers(page.browser.pid)))
+            stopped.extend(renderers(page.browser.pid))
+            stop(stopped)
         return set_up(page, session, kind)
 
     monkeypatch.setattr(Page, "_set_up", stopping)
     url = public_url(f"http://site.example.com:{site.port}/", SITE)
-    deadline = time.monotonic() + patience(40)
-    if stuck == 1:
-        assert "<p>text</p>" in own.render(url, screenshot=None, deadline=deadline).html
-    else:
-        with pytest.raises(DeadlineExceeded, match="opened no page"):
-            own.render(url, screenshot=None, deadline=deadline)
-    assert len(stopped) == stuck
-    assert site.count("/") == 2 - stuck
+    page = own.render(url, screenshot=None, deadline=time.monotonic() + patience(40))
+    assert stopped
+    assert "<p>text</p>" in page.html
+    assert site.count("/") == 1
+
+
+@pytest.mark.parametrize("when", ["before it opens the page", "before it navigates"])
+def test_a_site_that_is_not_called_is_not_blamed(
+    own: ChromiumBrowser, site: Site, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Given a browser that stands still, until there is no time for another one, then the failure is the service's own."""
+    site.add("/", "<p>text</p>")
+    open_page = Page.open
+
+    async def stopping(page: Page, proxy: str) -> None:
+        if when == "before it navigates":
+            await open_page(page, proxy)
+        stop(proc.family(page.browser.pid)[1:])
+        if when == "before it opens the page":
+            await open_page(page, proxy)
+
+    monkeypatch.setattr(Page, "open", stopping)
+    url = public_url(f"http://site.example.com:{site.port}/", SITE)
+    with pytest.raises(DeadlineExceeded, match="did not call the site"):
+        own.render(url, screenshot=None, deadline=time.monotonic() + RESERVED_S + patience(2))
+    assert site.count("/") == 0
