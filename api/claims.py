@@ -5,12 +5,13 @@ import time
 import msgspec
 
 from api.payment import identifier
+from api.payment.binding import expiry
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.ledger_terms import Claim, Reserve
 from api.payment.match import Match
 from api.services import Services
 from shared.endpoint import Endpoint
-from shared.x402.authorization import Authorization
+from shared.x402.authorization import Authorization, LastClaim
 from shared.x402.evm_channel import Deposit, Voucher
 from shared.x402.wire import Offer, Payment
 
@@ -38,6 +39,7 @@ def build_claim(
         settle_lease_ms=int(settle_s * 1000),
         run_lease_ms=int((endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
         valid_before=authorization.expires(int(time.time())),
+        last_claim=_last_claim(authorization, paid),
         payment=services.payments.seal(_bare(paid.payment), authorization.payment_id.encode()),
         # Without a checked signature, somebody else may have chosen the identifier.
         identifier=identifier.of(paid.payment) if authorization.signature_checked else "",
@@ -45,6 +47,13 @@ def build_claim(
         undelivered_ms=_undelivered_ms(services, endpoint, authorization, paid.payment),
         limit=services.limits.of(endpoint.pool),
     )
+
+
+def _last_claim(authorization: Authorization, paid: Match) -> LastClaim:
+    """By what the payer signed, or by the token that he was given. No rail has both."""
+    if paid.token:
+        return LastClaim(expiry(paid.token), paid.rail.verifier.TOKEN_REASON)
+    return authorization.last_claim()
 
 
 def _undelivered_ms(services: Services, endpoint: Endpoint, authorization: Authorization, payment: Payment) -> int:

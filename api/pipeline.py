@@ -241,6 +241,8 @@ class PaidCall:
             # The ledger's memory or its disk is full. It takes no new payment, and still finds the known ones.
             refusal = problem_of(Cause.LEDGER_FULL, failure=full)
             entry = await ledger.find(claim)
+        if entry.verdict is Verdict.LATE:
+            raise PaymentRefused(claim.last_claim.reason)
         if refusal is not None and entry.verdict is Verdict.ABSENT:
             raise refusal
         if refusal is not None and entry.verdict is Verdict.IDLE:

@@ -56,6 +56,7 @@ def _server(settings: Settings, is_node: bool, buckets: Sequence[int], about: st
     for name, value, why in (*_OF_EACH, *(_OF_NODES if is_node else ())):
         yield option(about, client, name, value, why)
     yield from redis_checks.policy(about, client)
+    yield redis_checks.clock(about, client, "the server's")
     if is_node and (why := moves_no_slot(client)):
         yield Finding("warn", about, why)
     if settings.ledger_replicas:

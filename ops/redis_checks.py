@@ -39,10 +39,8 @@ def examine(about: str, setting: str, url: str, check: Callable[[str, redis.Redi
 def queue(about: str, client: redis.Redis) -> Findings:
     """Of the queue: its clock beside ours, and the workers that it knows."""
     yield from policy(about, client)
-    seconds, micros = client.time()
-    offset = time.time() - (seconds + micros / 1e6)
-    level: Literal["ok", "fail"] = "ok" if abs(offset) < queue_clock.MOST_OFFSET_S else "fail"
-    yield Finding(level, "clock", f"{offset:+.3f} s beside the queue's")
+    yield clock("clock", client, "the queue's")
+    seconds = client.time()[0]
     notes = cast(list[bytes], client.hvals(queue_clock.NOTES))
     yield from (Finding("fail", "clock", text) for text in queue_clock.sentences(notes, seconds))
     yield from _confinement(cast(list[bytes], client.hvals(confinement_notes.KEY)))
@@ -63,6 +61,14 @@ def _confinement(notes: list[bytes]) -> Findings:
     yield from (Finding("warn", "confinement", sentence) for sentence in lacking)
     if not lacking:
         yield Finding("ok", "confinement", "no worker has noted that its children lack a layer")
+
+
+def clock(about: str, client: redis.Redis, whose: str) -> Finding:
+    """How far our clock is from a server's, by which payments are taken and jobs are late."""
+    seconds, micros = client.time()
+    offset = time.time() - (seconds + micros / 1e6)
+    level: Literal["ok", "fail"] = "ok" if abs(offset) < queue_clock.MOST_OFFSET_S else "fail"
+    return Finding(level, about, f"this machine's clock is {offset:+.3f} s beside {whose}")
 
 
 def policy(about: str, client: redis.Redis) -> Findings:

@@ -50,15 +50,9 @@ class Binder:
 
     def binds(self, token: str, endpoint_name: str, body: bytes, now: int) -> bool:
         """Whether the token is ours, valid at `now` and for this request."""
-        try:
-            raw = base64.urlsafe_b64decode(token.encode("ascii"))
-        except (UnicodeEncodeError, binascii.Error):
-            return False
-        # Python decodes other spellings too, and the ledger would take another spelling for another token.
-        if len(token) != TOKEN_CHARS or base64.urlsafe_b64encode(raw).decode() != token:
-            return False
+        raw = _raw(token)
         head, proof = raw[:-_PROOF_BYTES], raw[-_PROOF_BYTES:]
-        if 2 * (_first(head) & ~_THIS_BODY) < now:
+        if not raw or expiry(token) < now:
             return False
         if hmac.compare_digest(proof, self._proof(head, endpoint_name, body)):
             return True
@@ -70,6 +64,21 @@ class Binder:
             digest.update(hashlib.blake2b(body or b"", digest_size=32).digest())
         digest.update(endpoint_name.encode())
         return digest.digest()
+
+
+def expiry(token: str) -> int:
+    """The last second in which a token is valid, in Unix seconds; 0 when it is none."""
+    return 2 * (_first(_raw(token)) & ~_THIS_BODY)
+
+
+def _raw(token: str) -> bytes:
+    """What a token says; empty when it has not the form of one."""
+    try:
+        raw = base64.urlsafe_b64decode(token.encode("ascii"))
+    except (UnicodeEncodeError, binascii.Error):
+        return b""
+    # Python decodes other spellings too, and the ledger would take another spelling for another token.
+    return raw if len(token) == TOKEN_CHARS and base64.urlsafe_b64encode(raw).decode() == token else b""
 
 
 def _first(head: bytes) -> int:

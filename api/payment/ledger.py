@@ -306,6 +306,7 @@ class Ledger:
             interval_ms=f"{claim.limit.interval_ms:.3f}",
             burst=claim.limit.burst,
             valid_before=claim.valid_before,
+            last_claim=claim.last_claim.at,
             driver=caller_name(),
             endpoint=claim.endpoint,
             payer=claim.payer,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from api.payment.limits import NO_LIMIT, Limit, Quota
+from shared.x402.authorization import ANY_TIME, LastClaim
 
 
 class Verdict(enum.StrEnum):
@@ -12,6 +13,8 @@ class Verdict(enum.StrEnum):
 
     ABSENT = "absent"
     """Nobody has presented this payment."""
+    LATE = "late"
+    """Nobody has, and it cannot be settled in time any more."""
     LIMITED = "limited"
     """Nobody has, and this payer is to wait for `wait_ms`."""
     IDENTIFIED = "identified"
@@ -171,6 +174,8 @@ class Claim:
 
     Attributes:
         valid_before: Unix seconds from which on the payment can no longer be settled.
+        last_claim: until when it may be claimed, by the clock of the ledger's server. A claim may take seconds on its way, and
+            meanwhile another copy may be refused as too late: its caller signs a new payment, and this one must not be settled.
         payment: the payment itself, sealed, for a facilitator that has to be asked with it again.
         identifier: what the client calls this call, or "".
         token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
@@ -188,6 +193,7 @@ class Claim:
     settle_lease_ms: int
     run_lease_ms: int
     valid_before: int = 0
+    last_claim: LastClaim = ANY_TIME
     payment: bytes = b""
     identifier: str = ""
     token: str = ""

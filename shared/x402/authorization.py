@@ -1,6 +1,7 @@
 """The result of a verifier's `check`: a payment that is what was offered, as far as that can be known offline."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,21 @@ class KnownLedger:
     number: int
     age_s: float = 0.0
     ledger_s: float | None = None
+
+
+class LastClaim(NamedTuple):
+    """Until when a new payment may be claimed.
+
+    Attributes:
+        at: Unix seconds; 0: at any time.
+        reason: why it is refused afterwards.
+    """
+
+    at: int
+    reason: str
+
+
+ANY_TIME = LastClaim(0, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +69,10 @@ class Authorization:
     def expires(self, now: int) -> int:
         """The time from which the payment certainly cannot be settled any more, by the chain's clock. Both in Unix seconds."""
         raise NotImplementedError
+
+    def last_claim(self) -> LastClaim:
+        """Until when it may be claimed, where `window_refusal` refuses by the clock what the chain would still take.
+
+        It ends a second before `window_refusal` begins to refuse, for clocks that are not quite the same.
+        """
+        return ANY_TIME

@@ -32,6 +32,7 @@ MORE_SETTLE_S = 0.0
 completed = unchanged
 SETTLE_MARGIN_S = 6
 """Seconds for which an authorization must stay valid after the check, as in the official verifier."""
+VALID_BEFORE = "invalid_exact_evm_payload_authorization_valid_before"
 LATEST_EXPIRY_S = MAX_TIMEOUT_SECONDS + 300
 """An authorization that is valid for longer is refused. This bounds how long a used payment can be presented again."""
 
@@ -81,12 +82,16 @@ class EvmAuthorization(authorization.Authorization):
         if self.valid_after >= now:
             return "invalid_exact_evm_payload_authorization_valid_after"
         if not now + SETTLE_MARGIN_S <= self.valid_before <= now + LATEST_EXPIRY_S:
-            return "invalid_exact_evm_payload_authorization_valid_before"
+            return VALID_BEFORE
         return None
 
     def expires(self, now: int) -> int:
         """The end that the payer signed."""
         return self.valid_before
+
+    def last_claim(self) -> authorization.LastClaim:
+        """`window_refusal` takes whole seconds, so it lets a payment pass for one second more."""
+        return authorization.LastClaim(self.valid_before - SETTLE_MARGIN_S, VALID_BEFORE)
 
 
 def offers(token: EvmToken, price: Price, pay_to: str) -> tuple[Offer, ...]:

@@ -16,6 +16,8 @@ import pytest
 import redis
 
 from api.body import READ_TIMEOUT_S
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Claim, Entry, LookUp
 from api.pools import FRESH_S
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
@@ -23,6 +25,8 @@ from shared.ledger.keys import in_every_bucket
 from shared.outcome import Failed, Ok
 from shared.pools import POOLS
 from shared.queue.streams import closed_key
+from shared.x402.evm import SETTLE_MARGIN_S
+from tests.api.conftest import FacilitatorDouble
 from tests.api.paying import Payer, encoded, paid_with
 from tests.each import each
 
@@ -101,6 +105,35 @@ async def test_the_window_is_judged_before_the_body(
             answer = await shop.post(PATH, content=body, headers={"PAYMENT-SIGNATURE": expired})
         reason = "invalid_exact_evm_payload_authorization_valid_before"
         assert (answer.status_code, answer.json()["error"]) == (402, reason)
+
+
+async def test_no_copy_is_settled_once_another_was_too_late(
+    shop: httpx.AsyncClient,
+    payer: Payer,
+    worker: dramatiq.Worker,
+    facilitator: FacilitatorDouble,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One copy is in time, and its claim takes a while to reach the ledger. Meanwhile the next one is refused for good."""
+    is_checked, may_claim = asyncio.Event(), asyncio.Event()
+    look_up = Ledger.look_up
+
+    async def slow(ledger: Ledger, claim: Claim, how: LookUp) -> Entry:
+        is_checked.set()
+        await may_claim.wait()
+        return await look_up(ledger, claim, how)
+
+    monkeypatch.setattr(Ledger, "look_up", slow)
+    last_s = int(time.time()) + 2
+    headers = payer.headers(validBefore=str(last_s + SETTLE_MARGIN_S))
+    first = asyncio.create_task(shop.post(PATH, headers=headers))
+    await is_checked.wait()
+    await asyncio.sleep(last_s + 1 - time.time())
+    second = await shop.post(PATH, headers=headers)
+    may_claim.set()
+    refusals = [(answer.status_code, answer.json().get("error")) for answer in (await first, second)]
+    assert refusals == [(402, "invalid_exact_evm_payload_authorization_valid_before")] * 2
+    assert facilitator.settles == []
 
 
 @each(

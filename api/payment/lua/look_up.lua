@@ -13,12 +13,13 @@
 --       settle_lease_ms, run_lease_ms: how long the caller is the driver, before and after the settlement
 --       interval_ms, burst: of the payer's rate: one new call in so long, and so many at once; 0 as interval: any number
 --       valid_before: when the authorization expires, in Unix s
+--       last_claim: until when it may be claimed, in Unix s; 0: at any time
 --       driver: a name of the caller. One whose answer was lost asks again under its name, and still is the driver.
 --       endpoint, payer, offer, payment: fields of a new record; '' as payment: without it
 -- Returns a verdict (api/payment/ledger_terms.py), and what belongs to it.
 local record, answer, open, journal, rate, identifier, token, undelivered = unpack(KEYS)
-local id, mode, fingerprint, previous_fingerprint, settle_lease_ms, run_lease_ms, interval_ms, burst, valid_before, driver,
-  endpoint, payer, offer, payment = unpack(ARGV)
+local id, mode, fingerprint, previous_fingerprint, settle_lease_ms, run_lease_ms, interval_ms, burst, valid_before, last_claim,
+  driver, endpoint, payer, offer, payment = unpack(ARGV)
 
 local claimed_by, state, lease, reason, receipt, failures, failing_since, failure, current_driver = unpack(redis.call(
   'HMGET', record, 'fingerprint', 'state', 'lease', 'reason', 'receipt', 'failures', 'failing_since', 'failure', 'driver'))
@@ -36,6 +37,7 @@ if not claimed_by then
   local identified = other_payment(identifier, record, id) or other_payment(undelivered, record, id)
   if identified then return {'identified', identified} end
   if other_payment(token, record, id) then return {'conflict'} end
+  if last_claim ~= '0' and now > last_claim * 1000 then return {'late'} end
   local wait, left, reset = rate_wait(rate, tonumber(interval_ms), tonumber(burst), now)
   if wait then return {'limited', tostring(wait), reset} end
   redis.call('HSET', record, 'fingerprint', fingerprint, 'state', 'SETTLING', 'attempts', 1, 'created', now,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.payment.binding import LIFE_S, TOKEN_CHARS, Binder
+from api.payment.binding import LIFE_S, TOKEN_CHARS, Binder, expiry
 from tests.each import each
 
 MASTER = bytes(range(32))
@@ -21,6 +21,14 @@ def test_a_token_is_good_for_its_request() -> None:
     for then in (NOW, NOW + LIFE_S):
         assert Binder(MASTER).binds(token, "echo", BODY, then)
     assert not BINDER.binds(token, "echo", BODY, NOW + LIFE_S + 3)
+
+
+def test_its_end_can_be_read() -> None:
+    """The last second in which it is good."""
+    token = BINDER.token("echo", BODY, NOW)
+
+    assert [BINDER.binds(token, "echo", BODY, expiry(token) + late) for late in (0, 1)] == [True, False]
+    assert expiry(token[:-1]) == 0
 
 
 @each(

@@ -21,6 +21,7 @@ from shared.outcome import NOT_STORED, Ok, Outcome
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
 from shared.servers.ledger_connections import LedgerConnections
+from shared.x402.authorization import LastClaim
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
@@ -107,6 +108,18 @@ async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Command
     await ledger.claim(refused)
     await ledger.rejected(refused.payment_id, 1, "insufficient_funds")
     assert (await due_in_s(client, refused) or 0) == pytest.approx(160, abs=5)
+
+
+async def test_a_payment_is_claimed_in_time_or_never(ledger: Ledger) -> None:
+    """By the server's clock. One that was claimed in time is known also afterwards."""
+    now = int(time.time())
+    known, late = a_claim(last_claim=LastClaim(now + 600, "late")), a_claim(last_claim=LastClaim(now - 1, "late"))
+    assert (await ledger.claim(known)).verdict is Verdict.SETTLE
+    assert (await ledger.claim(late)).verdict is Verdict.LATE
+    assert (await ledger.find(late)).verdict is Verdict.ABSENT
+    await ledger.unknown(known.payment_id, 1)
+    again = await ledger.claim(dataclasses.replace(known, last_claim=LastClaim(now - 1, "late")))
+    assert (again.verdict, again.attempts) == (Verdict.SETTLE, 2)
 
 
 async def test_a_doubtful_payment_is_taken_by_one(ledger: Ledger, client: Commands) -> None:

@@ -207,6 +207,13 @@ def test_the_window_is_exact_to_the_second(fields: dict[str, str], refusal: str 
     assert found == (refusal and f"invalid_exact_evm_payload_authorization_{refusal}")
 
 
+def test_none_is_claimed_that_may_have_been_refused() -> None:
+    """It may be claimed until the second begins in which the last check lets it pass."""
+    authorization = evm.check(OFFER, signed(validBefore=str(NOW + 60)))
+    at, reason = authorization.last_claim()
+    assert [authorization.window_refusal(now) for now in (at, at + 1)] == [None, reason]
+
+
 def test_a_contract_wallets_signature_is_left_to_the_chain() -> None:
     """A signature that is not 65 bytes cannot be judged offline, and says so."""
     payload = signed()
