@@ -6,6 +6,7 @@ What a server did not run, because the bucket is elsewhere, is sent again, a few
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -85,6 +86,12 @@ class LedgerServers:
         answers = await asyncio.gather(*map(self._answers, first.values()))
         return {url: (has, self.of.count(url)) for url, has in zip(first, answers, strict=True)}
 
+    async def clocks(self) -> dict[str, float]:
+        """By the URL of each server that has buckets: by how many seconds its clock is certainly ahead of this machine's, or
+        behind where that is negative. 0 where it does not answer."""
+        urls = [url for url in dict.fromkeys(self.of) if url]
+        return dict(zip(urls, await asyncio.gather(*map(self._ahead_s, urls)), strict=True))
+
     def close(self) -> None:
         """Close all connections."""
         if self._learning is not None:
@@ -98,6 +105,16 @@ class LedgerServers:
         except (RedisLost, RedisRefused):
             return False
         return True
+
+    async def _ahead_s(self, url: str) -> float:
+        asked_at = time.time()
+        try:
+            async with asyncio.timeout(ASK_WITHIN_S[0]):
+                seconds, micros = await self._client(url).call("TIME")
+        except (RedisLost, RedisRefused, TimeoutError):
+            return 0.0
+        server_s = int(seconds) + int(micros) / 1e6
+        return max(server_s - time.time(), 0.0) + min(server_s - asked_at, 0.0)
 
     async def _learn(self) -> None:
         loop = asyncio.get_running_loop()

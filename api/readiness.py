@@ -176,12 +176,18 @@ class Readiness:
         return confinement_notes.sentences(notes, time.time())
 
     async def _clocks(self) -> list[str]:
-        """A sentence for each machine of the API or of workers whose own clock is not the queue's."""
+        """A sentence for each machine of the API or of workers whose own clock is not the queue's, and for each server of the
+        ledger whose clock is not this machine's."""
         clock, sentences = self._pools.clock, []
         if abs(clock.offset_s) > queue_clock.MOST_OFFSET_S:
             sentences.append(queue_clock.sentence(os.uname().nodename, clock.offset_s))
         with contextlib.suppress(RedisLost, RedisRefused):
             sentences += queue_clock.sentences(await self._queue.call("HVALS", queue_clock.NOTES), clock.now_s())
+        sentences += [
+            queue_clock.sentence(f"the ledger's server {address_of(url)}", ahead_s, beside="this machine's")
+            for url, ahead_s in (await self._ledger.clocks()).items()
+            if abs(ahead_s) > queue_clock.MOST_OFFSET_S
+        ]
         return [f"{text}: payments may be refused as lapsed, or as not valid yet." for text in dict.fromkeys(sentences)]
 
 

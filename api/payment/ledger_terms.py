@@ -14,7 +14,7 @@ class Verdict(enum.StrEnum):
     ABSENT = "absent"
     """Nobody has presented this payment."""
     LATE = "late"
-    """Nobody has, and it cannot be settled in time any more."""
+    """Nobody has, and another copy may have been refused as too late."""
     LIMITED = "limited"
     """Nobody has, and this payer is to wait for `wait_ms`."""
     IDENTIFIED = "identified"

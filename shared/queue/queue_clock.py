@@ -63,9 +63,9 @@ def note(now_s: float, machine: str, offset_s: float) -> str:
     return f"{now_s:.0f} {sentence(machine, offset_s)}"
 
 
-def sentence(machine: str, offset_s: float) -> str:
+def sentence(machine: str, offset_s: float, *, beside: str = "the queue's") -> str:
     """For people, without a stop."""
-    return f"The clock of {machine} is {abs(offset_s):.1f} s {'ahead of' if offset_s > 0 else 'behind'} the queue's"
+    return f"The clock of {machine} is {abs(offset_s):.1f} s {'ahead of' if offset_s > 0 else 'behind'} {beside}"
 
 
 def sentences(notes: Iterable[bytes], now_s: float) -> list[str]:

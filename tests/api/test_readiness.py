@@ -32,8 +32,14 @@ class Redis:
 
 
 class Servers:
+    def __init__(self, ahead_s: float = 0.0) -> None:
+        self.ahead_s = ahead_s
+
     async def answering(self) -> dict[str, tuple[bool, int]]:
         return {"redis://ledger.test": (True, 64)}
+
+    async def clocks(self) -> dict[str, float]:
+        return {"redis://ledger.test": self.ahead_s}
 
 
 LEDGER: Any = Servers()
@@ -111,14 +117,16 @@ async def test_what_children_lack_is_a_notice() -> None:
 
 
 async def test_a_wrong_clock_is_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of a worker's machine, and this one's; calls are sold all the same."""
+    """That of a worker's machine, of the ledger's server, and this one's; calls are sold all the same."""
     pools: Any = Pools({Pool.MICRO: "", Pool.RENDER: ""})
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 5)
     redis: Any = Redis(clocks=[queue_clock.note(real(), "far", -4).encode()])
     rails: Any = [Rail("base", True)]
-    report = await Readiness(LEDGER, redis, pools, rails, (), lambda: CATALOGUE).report()
+    ledger: Any = Servers(-5.0)
+    report = await Readiness(ledger, redis, pools, rails, (), lambda: CATALOGUE).report()
     assert report["ok"]
-    own, others = report["notices"]
+    own, others, servers = report["notices"]
     assert " is 5.0 s ahead of the queue's: " in own
     assert "The clock of far is 4.0 s behind the queue's" in others
+    assert servers.startswith("The clock of the ledger's server ledger.test:6379 is 5.0 s behind this machine's: ")

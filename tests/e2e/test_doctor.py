@@ -41,6 +41,7 @@ def test_a_service_that_is_well(service: Any) -> None:
     assert code == 0
     assert ("ok", "appendfsync always") in findings["ledger"]
     assert ("ok", "maxmemory-policy noeviction") in findings["queue"]
+    assert [level for level, said in (*findings["ledger"], *findings["clock"]) if "beside" in said] == ["ok", "ok"]
     assert {about for about in findings if about.startswith("workers of")} >= {"workers of micro", "workers of render"}
     for rail in ("rail evm", "rail solana", "rail stellar", "rail xrpl"):
         assert ("ok", "the recipient can receive its tokens") in findings[rail]

@@ -235,6 +235,24 @@ async def test_p14_a_token_is_good_for_ten_minutes(
 
 
 @every_bound_rail
+async def test_a_payment_that_reaches_the_ledger_after_its_time_is_refused(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    ledger: Any,
+    rail: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As one that is checked too late. Here only the ledger's server has the right time."""
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 700)
+    answer = await shop.post(ECHO, json=BODY, headers=paid(payment(rail, await offered(shop, rail))))
+
+    assert (answer.status_code, answer.json()["error"]) == (402, MISMATCH[rail])
+    assert (ledger.keys(), facilitator.settles) == ([], [])
+
+
+@every_bound_rail
 async def test_p28_of_two_payments_with_one_token_one_is_taken(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, runs: list[Any], rail: str
 ) -> None:

@@ -122,6 +122,17 @@ async def test_a_payment_is_claimed_in_time_or_never(ledger: Ledger) -> None:
     assert (again.verdict, again.attempts) == (Verdict.SETTLE, 2)
 
 
+async def test_the_clock_of_each_server_is_known(urls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far it is from ours."""
+    servers = LedgerServers(urls)
+    await servers.learn()
+    assert list((await servers.clocks()).values()) == pytest.approx([0.0] * len(set(servers.of)), abs=0.1)
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 60)
+    assert list((await servers.clocks()).values()) == pytest.approx([-60.0] * len(set(servers.of)), abs=1.0)
+    servers.close()
+
+
 async def test_a_doubtful_payment_is_taken_by_one(ledger: Ledger, client: Commands) -> None:
     """Not while its driver lives, and not twice at once; a copy of the call waits for whoever looks into it."""
     claim = a_claim(settle_lease_ms=200, payment=b"sealed")
