@@ -55,6 +55,9 @@ P14  The body swapped on the way. On Solana and the XRP Ledger the signature cov
 P15  Expired, not valid yet, valid for ever.
      api/attacks/test_settling.py::test_p15_outside_its_window_nothing_is_settled
      shared/x402/test_evm.py::test_the_window_is_exact_to_the_second
+     api/attacks/test_rails.py::test_p15_a_payment_that_reaches_the_ledger_after_its_time_is_refused
+     api/test_pipeline.py::test_no_copy_is_settled_once_another_was_too_late
+     api/payment/test_ledger.py::test_a_payment_is_claimed_in_time_or_never
 P16  Somebody else broadcasts the payment first.
      facilitator/test_evm_rail.py::test_a_payment_that_somebody_else_sent_is_settled
      facilitator/test_evm_rail.py::test_a_stranger_who_is_faster_by_a_moment

@@ -235,7 +235,7 @@ async def test_p14_a_token_is_good_for_ten_minutes(
 
 
 @every_bound_rail
-async def test_a_payment_that_reaches_the_ledger_after_its_time_is_refused(
+async def test_p15_a_payment_that_reaches_the_ledger_after_its_time_is_refused(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
     facilitator: Any,
