@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -96,8 +97,14 @@ class ForkingParent:
         self._session = session
 
     async def fork(self, request: ForkRequest) -> int:
-        """Start a process; its pid."""
-        return await asyncio.to_thread(self._forks.fork, request)
+        """Start a process; its pid. When the caller is cancelled meanwhile, it is killed: nobody would know it."""
+        forking = asyncio.ensure_future(asyncio.to_thread(self._forks.fork, request))
+        try:
+            return await asyncio.shield(forking)
+        except asyncio.CancelledError:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(await forking, signal.SIGKILL)
+            raise
 
     async def control(self, **told: object) -> None:
         """Tell the facilitator how calls are to go."""

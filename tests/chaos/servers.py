@@ -6,6 +6,7 @@ import os
 import random
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,6 @@ KEPT: tuple[Role, ...] = ("ledger", "queue", "mirror")
 SETTLE_TIMEOUT_S = 1.0
 READY_WITHIN_S = patience(90.0)
 _PORTS = range(20_000, 32_768)
-_owned: set[int] = set()
 
 
 class Service:
@@ -258,13 +258,18 @@ def running_service(**options: Any) -> Iterator[Service]:
 
 
 def own_port() -> int:
-    """A port that stays free while its process is dead: none that the kernel gives to outgoing connections."""
+    """A port that stays free while its process is dead: none that the kernel gives to outgoing connections, and none that was
+    given here to another process of the tests."""
     for port in random.sample(_PORTS, 100):
-        if port not in _owned:
-            with contextlib.suppress(StartFailed):
-                claim_port(port)
-                _owned.add(port)
-                return port
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0coinslot-port-{port}")
+            claim_port(port)
+        except (OSError, StartFailed):
+            name.close()
+        else:
+            name.detach()  # it is kept until this process ends
+            return port
     raise AssertionError("no port is free")
 
 

@@ -165,8 +165,8 @@ class Slot:
                 # Before the deaths: who watches one starts another process.
                 for task in watching:
                     task.cancel()
-                for role in list(self._pids):
-                    self._kill(role)
+                await asyncio.gather(*watching, return_exceptions=True)
+                await self._kill_all()
         history = self._history({one.payment for one in bought_all}, seen)
         violations = check(history)
         return Result(was_reached, bought.end, time.monotonic() - started, violations, history)
@@ -259,9 +259,13 @@ class Slot:
             assert time.monotonic() < give_up_at, self.logs()
             await asyncio.sleep(0.05)
 
-    def _kill(self, role: str) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._pids.pop(role), signal.SIGKILL)
+    async def _kill_all(self) -> None:
+        """And wait for their ends: the next case needs the port."""
+        while self._pids:
+            _, pid = self._pids.popitem()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            await ended(pid)
 
     def _history(self, payments: set[str], seen: list[Event]) -> History:
         history = read_history(self._folder, self._ledger_url, seen=seen)
