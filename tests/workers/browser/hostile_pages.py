@@ -32,7 +32,7 @@ class Hostile:
     Attributes:
         pages: contents by relative path; "" is what is rendered.
         ends: READ, or reasons of the failure.
-        most: how often a relative path may be asked for.
+        most: how often a relative path may be asked for, each time the page is opened.
         has_picture: whether a screenshot is asked for: only then images and fonts are loaded.
         says: of an answer that is sold.
     """
