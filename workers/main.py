@@ -32,7 +32,7 @@ from shared.queue.streams import closed_key
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.keys import read_sealing_keys
 from shared.sealing.sealing import Sealer
-from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_connections import LedgerConnections, LedgerPool
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import known_buckets, refuse_wrong_ledger
 from shared.servers.queue_start import checked_by_worker, refuse_wrong_queue
@@ -169,9 +169,10 @@ def create_broker(catalogue: Sequence[Endpoint] | None = None) -> StreamBroker:
     master, previous = read_sealing_keys(settings)
     sealer = Sealer(master, previous=previous)
     children = ChildPool()
-    ledger = LedgerConnections(settings.ledger_urls, known=known_buckets(settings), replicas=settings.ledger_replicas)
+    urls, known, replicas = settings.ledger_urls, known_buckets(settings), settings.ledger_replicas
+    ledger = LedgerConnections(urls, known=known, replicas=replicas)
     observations = ObservationStore(
-        settings.ledger_urls,
+        LedgerPool(urls, known=known, replicas=replicas),
         settings.redis_url(settings.observation_url),
         master,
         previous=previous,

@@ -15,20 +15,19 @@ and subject alone.
 import hashlib
 import secrets
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import redis
-from redis.exceptions import NoScriptError
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from jobs.observation import Previous
 from shared.layouts import OBSERVATIONS
 from shared.ledger.keys import PREFIXES, bucket_of_payer, record_key
 from shared.lua_script import NOW, LuaScript, Value, load, piece
 from shared.sealing.sealing import Sealer, derive
-from shared.servers.ledger_servers import LedgerClient
+from shared.servers.ledger_connections import LedgerPool
 from shared.servers.redis_connection import connect
 from shared.settled_payment import SettledPayment
 
@@ -81,7 +80,8 @@ class ObservationStore:
     """The baselines of all payers. Thread-safe. Every method but `baseline` and `observation` raises redis.RedisError.
 
     Args:
-        ledger_urls: of the settings.
+        ledger: it answers when enough replicas have what was read. Without them, a server that does not know yet that another
+            one has become the primary would say that nothing was observed.
         own_url: a Redis for the observations alone, which needs no fsync. Empty: they are kept beside the payer's payments.
         master: the 32 bytes of the key file.
         days: how long an observation is kept after it was used last.
@@ -91,7 +91,7 @@ class ObservationStore:
 
     def __init__(
         self,
-        ledger_urls: Sequence[str],
+        ledger: LedgerPool,
         own_url: str,
         master: bytes,
         *,
@@ -99,7 +99,7 @@ class ObservationStore:
         most: int,
         previous: bytes | None = None,
     ) -> None:
-        self._ledger = LedgerClient(ledger_urls)
+        self._ledger = ledger
         self._own = connect(own_url) if own_url else None
         self.is_separate = bool(own_url)
         self._sealer = Sealer(master, "observations", previous)
@@ -154,16 +154,21 @@ class ObservationStore:
             "pending": baseline.pending,
             **arguments,
         }
-        run: Any = self._redis(baseline).execute_command
+        command = script.eval(values)
+        return self._in_ledger(*command) if self._own is None else self._own.execute_command(*command)  # type: ignore[no-untyped-call]
+
+    def _in_ledger(self, *command: Value) -> Any:
+        """Send a command that may run twice."""
         try:
-            return run(*script.evalsha(values))
-        except NoScriptError:
-            return run(*script.eval(values))
+            return self._ledger.call(*command)
+        except RedisConnectionError:  # the connection may have been closed while it was idle
+            return self._ledger.call(*command)
 
     def keep_pending(self, payment_id: str, observation: Observation) -> None:
         """Keep an observation until its answer is stored. Only on a Redis for observations alone."""
         pending = observation.baseline.pending
-        with self._redis(observation.baseline).pipeline() as batch:
+        assert self._own is not None
+        with self._own.pipeline() as batch:
             batch.hset(pending, _field(payment_id, observation.tag), observation.sealed)
             batch.pexpire(pending, self.ttl_ms)
             batch.execute()
@@ -178,22 +183,16 @@ class ObservationStore:
         if self._own is not None:
             self._own.close()
 
-    def _redis(self, baseline: Baseline) -> redis.Redis:
-        """Where an observation is kept."""
-        return self._ledger.client() if self._own is None else self._own
-
     def _settle(self, baseline: Baseline, fields: Iterable[str]) -> None:
         """Promote each pending observation whose answer won, and drop those whose answer did not."""
-        store = self._redis(baseline)
+        assert self._own is not None
         for field in fields:
             payment_id, _, tag = field.rpartition("|")
-            record = record_key(payment_id)
-            found: Any = self._ledger.client().hmget(record, "state", "observed", "settled")
-            state, observed, settled = found
+            state, observed, settled = self._in_ledger("HMGET", record_key(payment_id), "state", "observed", "settled")
             if observed is not None and observed.decode() == tag:
                 self._run(_PROMOTE, baseline, ttl_ms=self.ttl_ms, most=self.most, field=field, settled=settled or b"0")
             elif state is None or state in (b"DONE", b"FAILED"):
-                store.hdel(baseline.pending, field)
+                self._own.hdel(baseline.pending, field)
 
 
 def _place(key: bytes, prefix: str, payer: str, bound_to: bytes) -> Baseline:

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -214,6 +215,33 @@ class LedgerConnections:
         for bucket in buckets:
             self._of[bucket] = "" if why else url
         return why
+
+
+class LedgerPool:
+    """The same for several threads: each call has connections that no other one is using.
+
+    Args: as of LedgerConnections.
+    """
+
+    def __init__(self, urls: Sequence[str], *, known: set[int] | None = None, replicas: int = 0) -> None:
+        self._make = partial(LedgerConnections, urls, known=known, replicas=replicas)
+        self._free: list[LedgerConnections] = []
+
+    def call(self, *command: Any) -> Any:
+        """As of LedgerConnections."""
+        try:
+            connections = self._free.pop()
+        except IndexError:
+            connections = self._make()
+        try:
+            return connections.call(*command)
+        finally:
+            self._free.append(connections)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connections in self._free:
+            connections.close()
 
 
 def _is_elsewhere(answer: Any) -> bool:

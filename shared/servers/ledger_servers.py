@@ -1,8 +1,6 @@
 """The ledger for those who read all payments: the operator's commands and the exporter. They use redis-py's own clients, which
 have one interface for a plain server and for a cluster."""
 
-import threading
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
@@ -24,8 +22,6 @@ from shared.servers.redis_connection import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S
 from shared.settings.service import Settings
 
 T = TypeVar("T")
-
-ASK_AGAIN_S = 10.0
 
 
 @contextmanager
@@ -106,40 +102,6 @@ class _Cluster(RedisCluster):
         made = super().pipeline(transaction, shard_hint)  # type: ignore[no-untyped-call]
         made.execute = _told_as_lost()(made.execute)
         return made
-
-
-class LedgerClient:
-    """The same for a process that lives long. A plain server may have become a cluster meanwhile, and a cluster may have other
-    servers."""
-
-    def __init__(self, urls: Sequence[str]) -> None:
-        self._urls = urls
-        self._lock = threading.Lock()
-        self._client: redis.Redis | None = None
-        self._nodes: set[str] = set()
-        self._ask_again_at = 0.0
-
-    def client(self) -> redis.Redis:
-        """Raises RedisError."""
-        with self._lock:
-            if time.monotonic() >= self._ask_again_at:
-                try:
-                    servers = ask_any(self._urls)
-                except redis.RedisError:
-                    if self._client is None:
-                        raise
-                    return self._client  # others than those that the settings name may be there
-                if self._client is None or set(servers.nodes) != self._nodes:
-                    self.close()
-                    self._client, self._nodes = ledger_client(self._urls, servers), set(servers.nodes)
-                self._ask_again_at = time.monotonic() + ASK_AGAIN_S
-            assert self._client is not None
-            return self._client
-
-    def close(self) -> None:
-        """Close the connections."""
-        if self._client is not None:
-            self._client.close()
 
 
 def check_server(client: redis.Redis, check: Generator[Any, Any, T]) -> T:

@@ -1,4 +1,4 @@
-"""redis-py's client of a cluster, as the operator's commands and workers' observations use it."""
+"""redis-py's client of a cluster, as the operator's commands use it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +8,7 @@ import redis
 
 from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from ops.ledger_spread import LEAST_VERSION, moves_no_slot
-from shared.servers import ledger_servers
-from shared.servers.ledger_servers import LedgerClient, ledger_client
+from shared.servers.ledger_servers import ledger_client
 
 
 @pytest.fixture
@@ -39,25 +38,6 @@ def test_a_cluster_that_is_gone_is_lost(nodes: RedisCluster) -> None:
                 pipeline.get("{a}")
                 with pytest.raises(redis.RedisError):
                     pipeline.execute()
-
-
-def test_other_servers_behind_the_same_names_are_found(
-    nodes: RedisCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given nodes that came back at other addresses."""
-    monkeypatch.setattr(ledger_servers, "ASK_AGAIN_S", 0.0)
-    urls = nodes.urls[:1]
-    client = LedgerClient(urls)
-    client.client().set("{a}", "old")
-    (tmp_path / "new").mkdir()
-    with redis_cluster(tmp_path / "new", 3, 0) as others:
-        for number in range(3):
-            nodes.kill(number)
-        with pytest.raises(redis.RedisError):
-            client.client().get("{a}")
-        urls[:] = others.urls[:1]
-        assert client.client().get("{a}") is None
-    client.close()
 
 
 def test_a_server_that_moves_no_slot_says_so(nodes: RedisCluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""One answer store, several threads: a worker of more than one queue has a consumer thread for each."""
+"""One ledger, several threads: a worker of more than one queue has a consumer thread for each, and threads that run jobs."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,7 @@ from jobs.echo import ENDPOINT
 from shared.ledger.keys import record_key
 from shared.outcome import Ok
 from shared.sealing.answers import AnswerSealer
-from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_connections import LedgerConnections, LedgerPool
 from workers.answers import AnswerStore, Result
 
 
@@ -35,3 +35,15 @@ def test_nobody_gets_the_answer_of_another(clean_redis: str) -> None:
     wire.close()
 
     assert mixed_up == [[], []]
+
+
+def test_a_thread_does_not_wait_for_the_answer_of_another(clean_redis: str) -> None:
+    """Given a call that the ledger answers late, then others are answered meanwhile, and each gets its own answer."""
+    pool = LedgerPool([clean_redis])
+    with ThreadPoolExecutor(1) as threads, redis.Redis.from_url(clean_redis) as ledger:
+        late = threads.submit(pool.call, "BLPOP", "{0}late", 10)
+        for number in range(100):
+            assert pool.call("ECHO", str(number)) == str(number).encode()
+        ledger.rpush("{0}late", "pushed")
+        assert late.result() == [b"{0}late", b"pushed"]
+    pool.close()

@@ -24,7 +24,7 @@ from shared.queue.message import Arguments, new_job
 from shared.queue.queue_clock import QueueClock
 from shared.sealing.answers import AnswerSealer
 from shared.sealing.sealing import Sealer
-from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_connections import LedgerConnections, LedgerPool
 from shared.settled_payment import SettledPayment
 from tests.sites import PUBLIC
 from workers import observations
@@ -47,7 +47,7 @@ class Kept:
         self.redis = redis.Redis.from_url(url)
         apart = url.removesuffix("/0") + "/1" if is_apart else ""
         self.urls = url, apart
-        self.store = ObservationStore([url], apart, MASTER, days=1, most=most)
+        self.store = ObservationStore(LedgerPool([url]), apart, MASTER, days=1, most=most)
         self.own = redis.Redis.from_url(apart or url)
         self.own.flushdb()
         self._ledger = LedgerConnections([url])
@@ -112,7 +112,9 @@ def test_what_was_seen_under_the_previous_key_is_compared_with(kept: Kept) -> No
     """Also when it is later than what was seen under the new one."""
     old = kept.store
     kept.call(1_000, b"under the old key")
-    kept.store = ObservationStore(kept.urls[:1], kept.urls[1], bytes(32), days=1, most=1000, previous=MASTER)
+    kept.store = ObservationStore(
+        LedgerPool(kept.urls[:1]), kept.urls[1], bytes(32), days=1, most=1000, previous=MASTER
+    )
     kept.answers = AnswerStore(LedgerConnections(kept.urls[:1]), AnswerSealer(bytes(32), MASTER), kept.store)
     assert kept.seen() == b"under the old key"
     kept.call(2_000, b"under the new key")
@@ -124,6 +126,14 @@ def test_what_was_seen_under_the_previous_key_is_compared_with(kept: Kept) -> No
     )
     assert kept.seen() == b"by a worker that was not restarted"
     old.close()
+
+
+def test_a_connection_that_was_closed_while_it_was_idle_is_no_failure(kept: Kept) -> None:
+    """As after a restart of the ledger."""
+    kept.call(1_000, b"seen")
+    assert kept.seen() == b"seen"
+    kept.redis.client_kill_filter(_type="normal", skipme=True)
+    assert kept.seen() == b"seen"
 
 
 def test_the_later_settlement_wins(kept: Kept) -> None:
@@ -334,7 +344,7 @@ def test_a_job_that_nobody_waits_for_looks_at_nothing(
 
 def test_a_baseline_that_cannot_be_read_is_no_new_one(clean_redis: str, page: Page, remembering: Endpoint) -> None:
     """The call fails for a passing reason, and is run again: it would say that nothing was seen before."""
-    store = ObservationStore([clean_redis], NOBODY, MASTER, days=1, most=10)
+    store = ObservationStore(LedgerPool([clean_redis]), NOBODY, MASTER, days=1, most=10)
     assert run(remembering, store, clean_redis, "p", "one") == UNKNOWN_BASELINE
     assert page.contexts == []
     store.close()

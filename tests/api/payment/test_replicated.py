@@ -15,10 +15,12 @@ from jobs.echo import ENDPOINT
 from shared.ledger import fence
 from shared.ledger.keys import record_key
 from shared.outcome import Failed, Ok
-from shared.servers.ledger_connections import LedgerConnections
+from shared.servers.ledger_connections import LedgerConnections, LedgerPool, NotReplicated
+from shared.settled_payment import SettledPayment
 from tests.api.payment.replicas import ReplicatedLedger, replicated_ledger
 from tests.api.payment.test_ledger import RECEIPT, SEALER, a_claim
 from workers.answers import AnswerStore, Result
+from workers.observations import ObservationStore
 
 pytestmark = pytest.mark.anyio
 
@@ -83,6 +85,33 @@ async def test_nothing_is_told_that_no_replica_has(
         entry = await ledger.find(claim)
         assert (entry.verdict, entry.answer) == (Verdict.ANSWER, stored)
         assert careful.done([result]) == [stored]
+
+
+async def test_nothing_is_compared_with_what_no_replica_has(
+    ledger: Ledger, servers: ReplicatedLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given an observation on a primary whose replica hangs: that a failover would undo it is not known, nor whether another
+    server has become the primary and has a later one. Then none is given, not even that there is none."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
+    payer = SettledPayment(network="eip155:8453", payer="0xa11ce")
+    with (
+        closing(ObservationStore(LedgerPool([servers.url], replicas=1), "", bytes(32), days=1, most=10)) as store,
+        closing(LedgerConnections([servers.url])) as alone,
+    ):
+        baseline, nothing = store.baseline(payer, "a page"), store.baseline(payer, "another page")
+        result = Result(claim.payment_id, ENDPOINT, b"", Ok(b"{}"), store.observation(baseline, b"seen"))
+        with servers.paused_replica(), monkeypatch.context() as patched:
+            patched.setattr(fence, "WITHIN_MS", 200)
+            AnswerStore(alone, SEALER, store).done([result])
+            for place in (baseline, nothing):
+                with pytest.raises(NotReplicated, match="0 of 1 replicas"):
+                    store.previous(place)
+        previous = store.previous(baseline)
+        assert previous is not None
+        assert previous.observation == b"seen"
+        assert store.previous(nothing) is None
 
 
 async def test_a_result_whose_settlement_is_lost_is_not_stored(ledger: Ledger, servers: ReplicatedLedger) -> None:
