@@ -110,13 +110,18 @@ class ClusterChaos(Chaos):
 
     @contextlib.asynccontextmanager
     async def _watched_readiness(self) -> AsyncIterator[None]:
-        """While a shard is away the others sell, so a load balancer must not take the APIs away. Nothing else is disturbed."""
+        """While a shard is away the others sell, so a load balancer must not take the APIs away. Nothing else is disturbed: an
+        API whose only facilitator fails several times in a row is rightly not ready for seconds."""
+        control = self._cluster.control
+        await asyncio.to_thread(control, faults=0.0)
+        await asyncio.sleep(SETTLE_TIMEOUT_S + MARGIN_S)  # what fails of the calls from before has failed then
         await asyncio.to_thread(self._cluster.wait_selling)
         watching = asyncio.create_task(self._watch_readiness())
         try:
             yield
         finally:
             watching.cancel()
+            await asyncio.to_thread(control, faults=self._figures.faults)
 
     async def _watch_readiness(self) -> None:
         while True:
