@@ -20,8 +20,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from redis.exceptions import ConnectionError as RedisConnectionError
-
 from jobs.observation import Previous
 from shared.layouts import OBSERVATIONS
 from shared.ledger.keys import PREFIXES, bucket_of_payer, record_key
@@ -154,15 +152,11 @@ class ObservationStore:
             "pending": baseline.pending,
             **arguments,
         }
-        command = script.eval(values)
-        return self._in_ledger(*command) if self._own is None else self._own.execute_command(*command)  # type: ignore[no-untyped-call]
+        return self._send(*script.eval(values))
 
-    def _in_ledger(self, *command: Value) -> Any:
-        """Send a command that may run twice."""
-        try:
-            return self._ledger.call(*command)
-        except RedisConnectionError:  # the connection may have been closed while it was idle
-            return self._ledger.call(*command)
+    def _send(self, *command: Value) -> Any:
+        """To where observations are kept."""
+        return self._ledger.call(*command) if self._own is None else self._own.execute_command(*command)  # type: ignore[no-untyped-call]
 
     def keep_pending(self, payment_id: str, observation: Observation) -> None:
         """Keep an observation until its answer is stored. Only on a Redis for observations alone."""
@@ -185,14 +179,15 @@ class ObservationStore:
 
     def _settle(self, baseline: Baseline, fields: Iterable[str]) -> None:
         """Promote each pending observation whose answer won, and drop those whose answer did not."""
-        assert self._own is not None
         for field in fields:
             payment_id, _, tag = field.rpartition("|")
-            state, observed, settled = self._in_ledger("HMGET", record_key(payment_id), "state", "observed", "settled")
+            state, observed, settled = self._ledger.call(
+                "HMGET", record_key(payment_id), "state", "observed", "settled"
+            )
             if observed is not None and observed.decode() == tag:
                 self._run(_PROMOTE, baseline, ttl_ms=self.ttl_ms, most=self.most, field=field, settled=settled or b"0")
             elif state is None or state in (b"DONE", b"FAILED"):
-                self._own.hdel(baseline.pending, field)
+                self._send("HDEL", baseline.pending, field)
 
 
 def _place(key: bytes, prefix: str, payer: str, bound_to: bytes) -> Baseline:

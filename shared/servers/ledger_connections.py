@@ -218,7 +218,7 @@ class LedgerConnections:
 
 
 class LedgerPool:
-    """The same for several threads: each call has connections that no other one is using.
+    """The same for several threads whose commands may run twice. Each call has connections that no other one is using.
 
     Args: as of LedgerConnections.
     """
@@ -228,20 +228,29 @@ class LedgerPool:
         self._free: list[LedgerConnections] = []
 
     def call(self, *command: Any) -> Any:
-        """As of LedgerConnections."""
+        """Send one command, and once more when a connection is lost: it may have been closed while it was idle. Raises
+        RedisError."""
         try:
             connections = self._free.pop()
         except IndexError:
             connections = self._make()
         try:
-            return connections.call(*command)
-        finally:
-            self._free.append(connections)
+            try:
+                answer = connections.call(*command)
+            except (redis.ConnectionError, redis.TimeoutError):
+                self.close()  # those that are idle are as old
+                answer = connections.call(*command)
+        except BaseException:
+            connections.close()  # an answer may be left in it
+            raise
+        self._free.append(connections)
+        return answer
 
     def close(self) -> None:
-        """Close the connections."""
-        for connections in self._free:
-            connections.close()
+        """Close the connections that are not in use."""
+        with contextlib.suppress(IndexError):
+            while True:
+                self._free.pop().close()
 
 
 def _is_elsewhere(answer: Any) -> bool:

@@ -1,13 +1,19 @@
-"""redis-py's client of a cluster, as the operator's commands use it."""
+"""redis-py's client of a cluster, as the operator's commands use it, and clusters that have moved."""
 
+import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import redis
 
 from compose.sandbox.redis_cluster import RedisCluster, redis_cluster
 from ops.ledger_spread import LEAST_VERSION, moves_no_slot
+from shared.ledger.keys import PREFIXES
+from shared.servers.ledger_connections import LedgerPool
 from shared.servers.ledger_servers import ledger_client
 
 
@@ -38,6 +44,30 @@ def test_a_cluster_that_is_gone_is_lost(nodes: RedisCluster) -> None:
                 pipeline.get("{a}")
                 with pytest.raises(redis.RedisError):
                     pipeline.execute()
+
+
+def test_a_cluster_is_found_again_at_other_addresses(
+    nodes: RedisCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given nodes that came back at other addresses behind the name that the settings have."""
+    key, resolved, at = f"{PREFIXES[0]}any", socket.getaddrinfo, [nodes.urls[0]]
+
+    def resolve(host: str, port: int, *options: Any) -> Any:
+        return resolved(*(("127.0.0.1", urlsplit(at[0]).port) if host == "ledger.test" else (host, port)), *options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    pool = LedgerPool(["redis://ledger.test:6379/0"])
+    pool.call("SET", key, "old")
+    (tmp_path / "new").mkdir()
+    with redis_cluster(tmp_path / "new", 3, 0) as others, closing(LedgerPool(others.urls)) as first:
+        first.call("SET", key, "new")
+        for number in range(3):
+            nodes.kill(number)
+        with pytest.raises(redis.RedisError):
+            pool.call("GET", key)
+        at[0] = others.urls[0]
+        assert pool.call("GET", key) == b"new"
+    pool.close()
 
 
 def test_a_server_that_moves_no_slot_says_so(nodes: RedisCluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,8 @@ def test_nobody_gets_the_answer_of_another(clean_redis: str) -> None:
 
 
 def test_a_thread_does_not_wait_for_the_answer_of_another(clean_redis: str) -> None:
-    """Given a call that the ledger answers late, then others are answered meanwhile, and each gets its own answer."""
+    """Given a call that the ledger answers late, then others are answered meanwhile, and each gets its own answer; and when
+    connections are lost while they are idle, the next call is answered."""
     pool = LedgerPool([clean_redis])
     with ThreadPoolExecutor(1) as threads, redis.Redis.from_url(clean_redis) as ledger:
         late = threads.submit(pool.call, "BLPOP", "{0}late", 10)
@@ -46,4 +47,7 @@ def test_a_thread_does_not_wait_for_the_answer_of_another(clean_redis: str) -> N
             assert pool.call("ECHO", str(number)) == str(number).encode()
         ledger.rpush("{0}late", "pushed")
         assert late.result() == [b"{0}late", b"pushed"]
+        # Two connections are idle now. As after a restart of the ledger, none of them is any good.
+        ledger.client_kill_filter(_type="normal", skipme=True)
+        assert pool.call("ECHO", "again") == b"again"
     pool.close()
