@@ -95,7 +95,7 @@ class ClusterChaos(Chaos):
             self._note(kind)
             before = await asyncio.to_thread(ledger.primaries)
             began, slots = time.time(), {s: frozenset(await asyncio.to_thread(ledger.slots_of, s)) for s in before}
-            if kind == SHARD_AWAY:
+            if kind == SHARD_AWAY and self._figures.kills[kind] % 2:  # each other time all that fails goes on failing
                 async with self._calm, self._watched_readiness():
                     await faults.kinds[kind]()
             else:
@@ -113,6 +113,7 @@ class ClusterChaos(Chaos):
         """While a shard is away the others sell, so a load balancer must not take the APIs away. Nothing else is disturbed: an
         API whose only facilitator fails several times in a row is rightly not ready for seconds."""
         control = self._cluster.control
+        await asyncio.to_thread(self._cluster.wait_selling)
         await asyncio.to_thread(control, faults=0.0)
         await asyncio.sleep(SETTLE_TIMEOUT_S + MARGIN_S)  # what fails of the calls from before has failed then
         await asyncio.to_thread(self._cluster.wait_selling)
@@ -121,6 +122,8 @@ class ClusterChaos(Chaos):
             yield
         finally:
             watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching
             await asyncio.to_thread(control, faults=self._figures.faults)
 
     async def _watch_readiness(self) -> None:
