@@ -215,9 +215,13 @@ def run(options: argparse.Namespace, seed: int) -> ClusterFigures:
     figures = ClusterFigures(options.seconds, seed, random.Random(f"faults {seed}").uniform(0.1, 0.5))
     replicas = 0 if options.no_fence else options.replicas
     with running_cluster(seed=str(seed), faults=figures.faults, replicas=replicas, hosts=options.ledger_hosts) as made:
-        asyncio.run(ClusterChaos(made, figures, options.only).run())
-        if figures.violations and options.keep is not None:
-            shutil.copytree(made.folder, options.keep, dirs_exist_ok=True)
+        has_ended = False
+        try:
+            asyncio.run(ClusterChaos(made, figures, options.only).run())
+            has_ended = True
+        finally:
+            if options.keep is not None and (figures.violations or not has_ended):
+                shutil.copytree(made.folder, options.keep, dirs_exist_ok=True)
     return figures
 
 
@@ -235,7 +239,9 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="*", default=(), help="these faults of the ledger alone, by their names in the report"
     )
-    parser.add_argument("--keep", type=Path, help="folder for files and logs of a run with violations")
+    parser.add_argument(
+        "--keep", type=Path, help="folder for files and logs of a run with violations, or that broke off"
+    )
     options = parser.parse_args()
     # The first process of a namespace gets no signal that it has no handler for.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
