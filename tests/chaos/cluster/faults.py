@@ -179,6 +179,7 @@ class LedgerFaults:
         self._service.kill(server.name)
         await self._long()
         await asyncio.to_thread(self._service.start_server, server)
+        await asyncio.to_thread(self._ledger.take_back, server)
 
     async def _split(self, host: str, *, some: tuple[str, ...], others: tuple[str, ...]) -> None:
         rest = sorted({server.host for server in self._ledger.servers} - {host})

@@ -159,6 +159,18 @@ class Ledger:
         """Return when a primary has been replaced."""
         _await(lambda: self.primary(server.shard) not in (None, server), f"nobody takes over from {server.name}")
 
+    def take_back(self, server: Server) -> None:
+        """Return when a server that was killed follows its shard's new primary, or is the primary again. If slots left it just
+        then, it stays a primary without slots until it is told to follow (docs/scaling.md)."""
+
+        def follows() -> bool:
+            primary, own = self.primary(server.shard), [node for node in nodes(server) if "myself" in node.flags]
+            if primary not in (None, server) and own and "master" in own[0].flags and not own[0].slots:
+                _taken(server, "CLUSTER", "REPLICATE", _id(primary))
+            return primary == server or (bool(own) and "slave" in own[0].flags)
+
+        _await(follows, f"{server.name} is neither primary nor replica")
+
     def wait_whole(self) -> None:
         """Return when nothing is missing."""
         _await(lambda: not self.lack(), self.lack)
@@ -239,7 +251,7 @@ def _id(server: Server) -> str:
 def _taken(server: Server, *command: str) -> bool:
     try:
         return server.says(*command) is not None
-    except redis.ResponseError:  # "unknown node": gossip has not told it yet
+    except redis.ResponseError:  # "unknown node", as gossip has not told it yet; or it has keys that are being deleted
         return False
 
 
